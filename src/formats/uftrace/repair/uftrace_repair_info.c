@@ -1,4 +1,5 @@
 /* info, written anew where its header, a line or the list of tasks is not as it should be. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,9 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 	unsigned out = plan_output(w->plan, "info");
 	bool exename = !(mask & UFTRACE_BIT(UFTRACE_I_EXE_NAME)) && w->info->head.damaged && exename_can_be_written(w);
 
-	bool specs = w->infer->block.size, pattern = specs && !(mask & UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE));
+	bool specs = w->infer->block.size,
+	     pattern = (specs || w->info->pattern_lost) && !(mask & UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE));
+	char type[32];
 
 	if (exename)
 		mask |= UFTRACE_BIT(UFTRACE_I_EXE_NAME);
@@ -134,7 +137,7 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 		l->taskinfo_why = "the tasks of task.txt and of the records";
 	}
 	/* The command line, the exit status and the machine that it named are known to nobody else. */
-	if (!text)
+	if (!text || w->info->pattern_lost)
 		plan_lost_other(w->plan);
 	plan_header(w, out, mask);
 	if (exename)
@@ -146,9 +149,14 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 		if (specs && bit == UFTRACE_I_ARG_SPEC)
 			plan_literal(w->plan, out, w->infer->block.data, w->infer->block.size, UFTRACE_RULE_argspec_missing,
 				     "specifications by the debug information and by the records");
-		if (pattern && bit == UFTRACE_I_PATTERN_TYPE)
-			plan_literal(w->plan, out, "pattern_type:regex\n", 19, UFTRACE_RULE_argspec_missing,
+		if (pattern && bit == UFTRACE_I_PATTERN_TYPE) {
+			int n = snprintf(
+				type, sizeof(type), "pattern_type:%s\n",
+				uftrace_info_pattern(w->info->pattern_lost ? w->info->pattern_type : UFTRACE_PATTERN_REGEX));
+			plan_literal(w->plan, out, type, (size_t)n,
+				     w->info->pattern_lost ? UFTRACE_RULE_pattern_type_unknown : UFTRACE_RULE_argspec_missing,
 				     "how the specifications name functions");
+		}
 		if (text)
 			plan_lines_of(w, out, bit, !rewrite);
 	}

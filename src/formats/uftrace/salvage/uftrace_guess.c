@@ -66,10 +66,43 @@ static int letters_of(const struct layout *l, const uint8_t *p, size_t size, boo
 	return ((at + 7) & ~(size_t)7) == size ? (int)letters : -1;
 }
 
+/* The most frequent of many sizes is found with room for few (Misra and Gries 1982). */
+static void count_size(struct uftrace_guess *g, size_t size)
+{
+	unsigned empty = UFTRACE_GUESS_SIZES;
+
+	g->count++;
+	for (unsigned i = 0; i < UFTRACE_GUESS_SIZES; i++) {
+		if (g->often[i] && g->sizes[i] == size) {
+			g->often[i]++;
+			g->exact[i]++;
+			return;
+		}
+		empty = g->often[i] ? empty : i;
+	}
+	if (empty < UFTRACE_GUESS_SIZES) {
+		g->sizes[empty] = (uint16_t)size;
+		g->often[empty] = g->exact[empty] = 1;
+		return;
+	}
+	for (unsigned i = 0; i < UFTRACE_GUESS_SIZES; i++)
+		g->often[i]--;
+}
+
+/* The size that all records have, or all but few. */
+static bool fixed_size(const struct uftrace_guess *g, unsigned *size)
+{
+	for (unsigned i = 0; i < UFTRACE_GUESS_SIZES; i++)
+		if (g->often[i] && (g->count - g->exact[i]) * UFTRACE_GUESS_STRAY <= g->count) {
+			*size = g->sizes[i];
+			return true;
+		}
+	return false;
+}
+
 void uftrace_guess_take(struct uftrace_guess *g, const uint8_t *p, size_t size, bool big_endian)
 {
-	g->varies |= g->any && g->size != size;
-	g->size = (uint16_t)size;
+	count_size(g, size);
 	unsigned most = 0;
 	for (unsigned i = 0; i < HYPOTHESES; i++) {
 		uint64_t bit = UINT64_C(1) << (i & 63);
@@ -113,13 +146,14 @@ bool uftrace_guess_items(const struct uftrace_guess *g, bool retval, bool big_en
 	if (!g->any)
 		return false;
 	if (!find_layout(g, retval, big_endian, &l)) {
-		if (g->varies)
+		unsigned size;
+		if (!fixed_size(g, &size))
 			return false;
 		const char *name = retval ? "retval" : "arg1";
-		if (g->size == 8)
+		if (size == 8)
 			snprintf(out, UFTRACE_GUESS_TEXT, "%s/x64", name);
 		else
-			snprintf(out, UFTRACE_GUESS_TEXT, "%s/t%u", name, g->size);
+			snprintf(out, UFTRACE_GUESS_TEXT, "%s/t%u", name, size);
 		return true;
 	}
 	if (retval) {

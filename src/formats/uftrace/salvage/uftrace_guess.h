@@ -7,14 +7,20 @@
 #include <stdint.h>
 
 #define UFTRACE_GUESS_SAMPLE 128u /* bytes of values that are remembered */
+#define UFTRACE_GUESS_SIZES 3u	  /* sizes that are counted */
+#define UFTRACE_GUESS_STRAY 50u	  /* of a fixed size is what has it but for one record in so many: those that damage misled */
 #define UFTRACE_GUESS_TEXT 80u	  /* room for the longest text of uftrace_guess_items() */
 
 /* Zero-initialised: nothing was seen. */
 struct uftrace_guess {
-	uint64_t dead[6]; /* hypotheses that some record contradicts, a bit each */
-	uint16_t size, sample_size;
+	uint64_t dead[6];		     /* hypotheses that some record contradicts, a bit each */
+	uint64_t count;			     /* of records */
+	uint64_t often[UFTRACE_GUESS_SIZES]; /* how often a size came, beyond what others took from it */
+	uint64_t exact[UFTRACE_GUESS_SIZES]; /* how often it came since it is listed */
+	uint16_t sizes[UFTRACE_GUESS_SIZES]; /* those that came most often */
+	uint16_t sample_size;
 	uint16_t letters; /* of strings in the sample */
-	bool any, varies; /* there was a record; not all have `size` bytes */
+	bool any;	  /* there was a record */
 	uint8_t sample[UFTRACE_GUESS_SAMPLE];
 };
 

@@ -2,7 +2,9 @@
  *
  * They come from the debug information (NAME.dbg), which the traced program writes at its start; from the table of library
  * functions, where the name is known; else from the values themselves (uftrace_guess.c). Readers find them by names, so that a
- * program without symbols gets a symbol file of the functions that are known by their debug information or by their records. */
+ * program without symbols gets a symbol file of the functions that are known by their debug information or by their records.
+ *
+ * circle: which program has no symbols and needs some is only seen in the walk over the records, which learning walks again. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -100,7 +102,13 @@ static bool name_file(struct uftrace_walk *w, struct uftrace_infer_program *p)
 			p->symbols_name[0] = '\0';
 			return false;
 		}
-	bool taken = uftrace_dir_find(w->dir, p->symbols_name, (size_t)n) != UFTRACE_NONE;
+	uint32_t file = uftrace_dir_find(w->dir, p->symbols_name, (size_t)n);
+	bool taken = file != UFTRACE_NONE;
+	for (size_t i = 0; taken && i < w->symbols->module_count; i++)
+		if (w->symbols->modules[i].file == file && !w->symbols->modules[i].count) {
+			taken = false; /* they come behind what is left of it */
+			p->behind = w->dir->files[file].source->size > 0;
+		}
 	for (size_t i = 0; i < w->symbols->renamed_count; i++)
 		taken |= !strcmp(w->symbols->renamed[i].name, p->symbols_name);
 	if (taken)
@@ -171,7 +179,7 @@ static bool add_symbols(struct uftrace_walk *w)
 	for (size_t i = 0; i < w->maps->count; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
 			struct uftrace_mapping *m = &w->maps->list[i].list[k];
-			if (m->program != UFTRACE_NONE && m->module == UFTRACE_NONE)
+			if (m->program != UFTRACE_NONE && uftrace_sym_is_empty(w->symbols, m->module))
 				m->module = n->programs[m->program].module;
 		}
 	return true;
@@ -440,17 +448,20 @@ static void report_lost(struct uftrace_walk *w)
 {
 	struct uftrace_infer *n = w->infer;
 
-	if (w->info->recorder_died || (n->damaged && w->info->lines.damage)) {
+	if (w->info->recorder_died || (n->damaged && !n->nameless && w->info->lines.damage)) {
 		n->cause = w->info->recorder_died ? w->info->recorder_died : w->info->lines.damage;
 		finding_explains(n->cause, 1);
 		return;
 	}
 	n->cause = finding_report(w->findings, UFTRACE_RULE_argspec_missing, n->first, n->first_at, UFTRACE_RECORD_SIZE,
-				  n->damaged ? "records have arguments that no specification of info is for: readers stop there"
-					     : "a record has arguments, and info has no argument specifications: readers stop "
-					       "everything here");
+				  n->nameless  ? "a record has arguments, and its program has no symbols: unless readers find the "
+						 "program itself, they stop here"
+				  : n->damaged ? "records have arguments that no specification of info is for: readers stop there"
+					       : "a record has arguments, and info has no argument specifications: readers stop "
+						 "everything here");
 	finding_field(n->cause, n->first_at + 8, 1, "more = 1");
-	finding_explains(n->cause, n->values - 1);
+	if (!n->nameless)
+		finding_explains(n->cause, n->values - 1);
 }
 
 /* The walk goes on with what was found. */
@@ -488,14 +499,29 @@ bool uftrace_infer_walk(struct uftrace_walk *w)
 	return use_block(w);
 }
 
+bool uftrace_infer_late(struct uftrace_walk *w, struct source *source, uint64_t at)
+{
+	struct uftrace_infer *n = w->infer;
+
+	n->wanted = n->damaged = n->nameless = true;
+	n->first = source;
+	n->first_at = at;
+	return uftrace_infer_walk(w);
+}
+
 void uftrace_infer_write(struct uftrace_walk *w)
 {
+	if (w->plan && w->infer->nameless && w->infer->cause)
+		plan_lost_other(w->plan); /* names */
 	for (size_t i = 0; w->plan && i < w->infer->program_count; i++) {
 		const struct uftrace_infer_program *p = &w->infer->programs[i];
-		if (p->symbols.size)
-			plan_literal(w->plan, plan_output(w->plan, p->symbols_name), p->symbols.data, p->symbols.size,
-				     UFTRACE_RULE_argspec_missing,
-				     "symbols of the functions that records and debug information show");
+		if (!p->symbols.size)
+			continue;
+		unsigned out = plan_output(w->plan, p->symbols_name);
+		if (p->behind)
+			plan_literal(w->plan, out, "\n", 1, UFTRACE_RULE_argspec_missing, "the end of a line");
+		plan_literal(w->plan, out, p->symbols.data, p->symbols.size, UFTRACE_RULE_argspec_missing,
+			     "symbols of the functions that records and debug information show");
 	}
 }
 

@@ -43,6 +43,7 @@ struct uftrace_infer_program {
 	bool dbg_used;
 	struct bytes symbols;	/* owned: the text of a symbol file that is made anew; empty: none */
 	char symbols_name[300]; /* of that file */
+	bool behind;		/* there is one of that name, without symbols: they are written behind what is in it */
 };
 
 struct uftrace_infer {
@@ -50,6 +51,7 @@ struct uftrace_infer {
 	bool wanted;	      /* records have values, and their specifications are lost */
 	struct source *first; /* where the first record with values is; NULL: none was found */
 	uint64_t first_at;
+	bool nameless;				  /* there are all specifications, and no symbols by which readers find them */
 	struct finding *cause;			  /* why they are lost */
 	uint64_t values;			  /* records with values */
 	struct uftrace_infer_program *programs;	  /* owned */
@@ -66,6 +68,9 @@ bool uftrace_infer_begin(struct uftrace_walk *w);
 /* Learns from all records, and puts specifications, symbols and build ids where the walk looks for them; after everything that
  * the directory still has of them was read. */
 bool uftrace_infer_walk(struct uftrace_walk *w);
+/* The same in the midst of the walk over the records, which has met values of a program that has no symbols, at `at` of the source:
+ * the first time. What was known of addresses and specifications is to be forgotten. */
+bool uftrace_infer_late(struct uftrace_walk *w, struct source *source, uint64_t at);
 /* Writes the symbol files. */
 void uftrace_infer_write(struct uftrace_walk *w);
 void uftrace_infer_free(struct uftrace_infer *n);

@@ -31,8 +31,10 @@ static uint32_t program_of(struct uftrace_walk *w, struct uftrace_mapping *m)
 		return UFTRACE_NONE;
 	struct uftrace_infer_program *p = &n->programs[n->program_count];
 	*p = (struct uftrace_infer_program){
-		.path = m->path, .build_id = m->build_id, .size = m->end - m->start, .module = m->module, .dbg = UFTRACE_NONE
+		.path = m->path, .build_id = m->build_id, .size = m->end - m->start, .module = UFTRACE_NONE, .dbg = UFTRACE_NONE
 	};
+	if (!uftrace_sym_is_empty(w->symbols, m->module))
+		p->module = m->module;
 	for (uint32_t i = 0; i < w->symbols->dbg_count; i++) {
 		const struct uftrace_dbg *d = &w->symbols->dbgs[i];
 		bool same = !m->build_id.length || uftrace_str_equal(d->build_id, m->build_id);

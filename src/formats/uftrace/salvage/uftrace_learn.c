@@ -60,7 +60,8 @@ static bool follows(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_
 		return false;
 	if (type != UFTRACE_LOST && (when < time || when - time > uftrace_resync_horizon(t->w)))
 		return false;
-	if (exact && type <= UFTRACE_EXIT && !nests(t, word))
+	/* A program that was begun in place of this one has its own depths. */
+	if (exact && type <= UFTRACE_EXIT && when < t->session.next && !nests(t, word))
 		return false;
 	return uftrace_resync_plausible(t, at, end, time, 2);
 }
@@ -127,7 +128,7 @@ static uint64_t learn_call(struct uftrace_stream *t, uint64_t at, uint64_t end, 
 	if (length < 0)
 		return 0;
 	const uint8_t *p = length ? window_at(&t->window, l.body, (size_t)length) : NULL;
-	if (!t->w->infer->values++) {
+	if (!t->w->infer->values++ && !t->w->infer->nameless) {
 		t->w->infer->first = t->source;
 		t->w->infer->first_at = at;
 	}

@@ -1,6 +1,7 @@
 /* Lines of task.txt that are missing, made from the records and the maps. */
 #include <string.h>
 
+#include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
@@ -129,4 +130,87 @@ bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 		return false;
 	return uftrace_walk_set(w, &w->tasks->known, line.id, line.order) &&
 	       uftrace_walk_set(w, &w->tasks->known_first, line.id, line.order);
+}
+
+bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct source *source, uint64_t at, uint64_t time)
+{
+	static const char key[] = "timestamp=";
+	uint32_t first = map_get(&w->tasks->known_first, tid);
+	struct uftrace_task_line *line = first != UFTRACE_NONE ? &w->tasks->lines[first] : NULL;
+
+	if (!line || !line->verbatim)
+		return false;
+	const char *text = w->tasks->text + line->offset, *found = memmem(text, line->text, key, sizeof(key) - 1);
+	size_t from = found ? (size_t)(found - text) + sizeof(key) - 1 : 0, length = 0;
+	while (found && from + length < line->text && strchr("0123456789.", text[from + length]))
+		length++;
+	if (!length)
+		return false;
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, source, at, UFTRACE_RECORD_SIZE,
+					    "the records begin at %llu ns, and task.txt begins the task at %llu ns",
+					    (unsigned long long)time, (unsigned long long)line->time);
+	finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
+	/* The line may be that of a program which the process began later. */
+	bool own = uftrace_session_at(w->sessions, w->tasks, line->parent, time) ==
+		   uftrace_session_at(w->sessions, w->tasks, line->parent, line->time);
+	line->time = time;
+	if (!w->plan)
+		return true;
+	struct bytes b = { 0 };
+	if (!own)
+		bytes_append(&b, text, from);
+	print_time(&b, time);
+	if (!own) {
+		bytes_append(&b, text + from + length, line->text - from - length);
+		bytes_text(&b, "\n");
+	}
+	bool failed = b.failed;
+	if (!failed && own)
+		uftrace_edit_add(w, &w->tasks->edits, line->offset + from, length, (const char *)b.data, b.size,
+				 UFTRACE_RULE_dat_time_before_task, "the time of its first record");
+	else if (!failed)
+		uftrace_edit_add(w, &w->tasks->edits, line->offset, 0, (const char *)b.data, b.size,
+				 UFTRACE_RULE_dat_time_before_task, "the task, from its first record on");
+	bytes_free(&b);
+	plan_lost_other(w->plan);
+	return !failed || uftrace_walk_fail(w, TM_NO_MEMORY);
+}
+
+bool uftrace_rebuild_exec(struct uftrace_walk *w)
+{
+	struct uftrace_sessions *sessions = w->sessions;
+
+	if (!w->tasks->damage || w->tasks->legacy_text)
+		return true;
+	for (size_t i = 0; i < w->tasks->count; i++) {
+		const struct uftrace_task_line *line = &w->tasks->lines[i];
+		if (line->kind != UFTRACE_LINE_TASK && line->kind != UFTRACE_LINE_FORK)
+			continue;
+		uint32_t session = uftrace_session_at(sessions, w->tasks, line->id, line->time);
+		if (session != UFTRACE_NONE)
+			sessions->list[session].begun = true;
+	}
+	for (size_t i = 0; i < sessions->count; i++) {
+		const struct uftrace_session *s = &sessions->list[i];
+		uint32_t first = map_get(&w->tasks->known_first, (uint64_t)s->pid);
+		bool earlier = first != UFTRACE_NONE && w->tasks->lines[first].time < s->time;
+		if (s->begun || !s->used || !earlier || s->line == UFTRACE_NONE || s->brought)
+			continue;
+		finding_explains(w->tasks->damage, 1);
+		if (!w->plan)
+			continue;
+		const struct uftrace_task_line *own = &w->tasks->lines[s->line];
+		struct bytes b = { 0 };
+		bytes_text(&b, "TASK timestamp=");
+		print_time(&b, s->time);
+		bytes_printf(&b, " tid=%lld pid=%lld\n", (long long)s->pid, (long long)s->pid);
+		bool failed = b.failed;
+		if (!failed)
+			uftrace_edit_add(w, &w->tasks->edits, own->offset + own->length, 0, (const char *)b.data, b.size,
+					 UFTRACE_RULE_task_line_malformed, "the process, in the session that it began");
+		bytes_free(&b);
+		if (failed)
+			return uftrace_walk_fail(w, TM_NO_MEMORY);
+	}
+	return true;
 }

@@ -21,6 +21,10 @@ bool uftrace_adopt_rest(struct uftrace_walk *w);
 bool uftrace_rebuild_session(struct uftrace_walk *w);
 /* A line for a task that task.txt does not have. */
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat);
+/* Gives the first line of a task the time of its first record, at `at` of the source. False: it cannot be. */
+bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct source *source, uint64_t at, uint64_t time);
+/* Lines of tasks whose process began another program, and which task.txt does not have; after the records. */
+bool uftrace_rebuild_exec(struct uftrace_walk *w);
 /* Appends a SESS line. */
 void uftrace_rebuild_print(struct bytes *out, const struct uftrace_session *session);
 

@@ -58,6 +58,7 @@ struct uftrace_info {
 	struct uftrace_str exename, version_text, cmdline;
 	uint64_t elapsed;      /* ns; 0 unknown */
 	unsigned pattern_type; /* enum uftrace_pattern */
+	bool pattern_lost;     /* specifications need one, and none is there: pattern_type is what they look like */
 	enum uftrace_machine machine;
 	unsigned version_number; /* major * 10000 + minor * 100 + patch; 0 unknown */
 	bool foreign;		 /* written by another tool: the QEMU plugin */
@@ -76,6 +77,8 @@ void uftrace_info_blame(struct uftrace_info *info, enum uftrace_rule rule, const
 bool uftrace_info_text(struct uftrace_walk *w);
 /* uftrace_info_values.c: what the lines say */
 bool uftrace_info_values(struct uftrace_walk *w);
+/* The name of a pattern type, as info has it. */
+const char *uftrace_info_pattern(unsigned pattern_type);
 /* uftrace_feat.c: feature bits and the maximum depth against the files; after all of them were walked */
 bool uftrace_feat_check(struct uftrace_walk *w);
 

@@ -1,4 +1,5 @@
 /* info: what its lines say, once it is known which of them stay. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -58,20 +59,70 @@ static void read_exit_status(struct uftrace_walk *w, struct source *source, cons
 		       text_quote(shown, line->value.text, line->value.length));
 }
 
-static void read_pattern(struct uftrace_walk *w, struct source *source, const struct uftrace_line *line)
+static const char *const pattern_names[] = {
+	[UFTRACE_PATTERN_SIMPLE] = "simple", [UFTRACE_PATTERN_REGEX] = "regex", [UFTRACE_PATTERN_GLOB] = "glob"
+};
+
+const char *uftrace_info_pattern(unsigned pattern_type)
 {
-	struct uftrace_str v = line->value;
+	return pattern_names[pattern_type];
+}
+
+static unsigned pattern_type_of(struct uftrace_str value)
+{
+	for (unsigned i = 0; i < sizeof(pattern_names) / sizeof(pattern_names[0]); i++)
+		if (uftrace_str_is(value, pattern_names[i]))
+			return i;
+	return UFTRACE_PATTERN_UNKNOWN;
+}
+
+/* Its line, where it is not understood, becomes one of what the patterns look like. */
+static bool write_pattern(struct uftrace_walk *w, struct uftrace_line *line)
+{
+	struct bytes b = { 0 };
+
+	bytes_printf(&b, "pattern_type:%s\n", uftrace_info_pattern(w->info->pattern_type));
+	bytes_append(&b, "", 1);
+	if (b.failed) {
+		bytes_free(&b);
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	}
+	free(line->text);
+	line->text = (char *)b.data;
+	line->rule = UFTRACE_RULE_pattern_type_unknown;
+	line->why = "what the patterns look like";
+	return true;
+}
+
+/* How the patterns of the specifications match, once these are known; line: what says so, NULL: nothing does. */
+static bool check_pattern(struct uftrace_walk *w, struct source *source, struct uftrace_line *line)
+{
+	struct uftrace_info *info = w->info;
+	unsigned like = uftrace_spec_patterns(w->specs);
 	char shown[TEXT_QUOTE_SIZE];
 
-	if (uftrace_str_is(v, "simple")) {
-		w->info->pattern_type = UFTRACE_PATTERN_SIMPLE;
-	} else if (uftrace_str_is(v, "glob")) {
-		w->info->pattern_type = UFTRACE_PATTERN_GLOB;
-	} else if (!uftrace_str_is(v, "regex")) {
-		w->info->pattern_type = UFTRACE_PATTERN_UNKNOWN;
+	/* Recorders before 0.9 did not write it. */
+	if (!line && (like == UFTRACE_PATTERN_SIMPLE || (info->version_number && info->version_number < 900)))
+		return true;
+	info->pattern_lost = like != UFTRACE_PATTERN_SIMPLE;
+	if (info->pattern_lost)
+		info->pattern_type = like;
+	if (line && info->pattern_lost)
 		finding_report(w->findings, UFTRACE_RULE_pattern_type_unknown, source, line->offset, line->raw,
-			       "pattern type '%s' is not simple, regex or glob", text_quote(shown, v.text, v.length));
-	}
+			       "pattern type '%s' is not simple, regex or glob: readers match no function with the patterns of "
+			       "specifications",
+			       text_quote(shown, line->value.text, line->value.length));
+	else if (line)
+		finding_say(
+			finding_milder(w->findings, UFTRACE_RULE_pattern_type_unknown, TM_WARNING, source, line->offset, line->raw),
+			"pattern type '%s' is not simple, regex or glob", text_quote(shown, line->value.text, line->value.length));
+	else if (info->lines.damage)
+		finding_explains(info->lines.damage, 1);
+	else
+		finding_report(
+			w->findings, UFTRACE_RULE_pattern_type_unknown, source, UFTRACE_H_INFO_MASK, 8,
+			"info does not say how the patterns of its specifications match: readers match no function with them");
+	return !line || !info->pattern_lost || write_pattern(w, line);
 }
 
 /* As uftrace 0.13 tells it, by the processor; and RISC-V by the version's list of what the recorder was built with. */
@@ -104,7 +155,7 @@ static bool read_specs(struct uftrace_walk *w)
 }
 
 /* The last line of a key that stays; NULL: there is none. */
-static const struct uftrace_line *line_of(const struct uftrace_lines *l, unsigned bit, bool second)
+static struct uftrace_line *line_of(const struct uftrace_lines *l, unsigned bit, bool second)
 {
 	for (size_t i = l->count; i-- > 0;)
 		if (!l->list[i].drop && l->list[i].bit == bit && l->list[i].key_second == second)
@@ -127,8 +178,8 @@ bool uftrace_info_values(struct uftrace_walk *w)
 	const struct uftrace_line *status = line_of(l, UFTRACE_I_EXIT_STATUS, false),
 				  *elapsed = line_of(l, UFTRACE_I_RECORD_DATE, true),
 				  *processor = line_of(l, UFTRACE_I_CPUINFO, false);
-	const struct uftrace_line *version = line_of(l, UFTRACE_I_VERSION, false),
-				  *pattern = line_of(l, UFTRACE_I_PATTERN_TYPE, false);
+	const struct uftrace_line *version = line_of(l, UFTRACE_I_VERSION, false);
+	struct uftrace_line *pattern = line_of(l, UFTRACE_I_PATTERN_TYPE, false);
 	struct uftrace_str build_id = value_of(l, UFTRACE_I_BUILD_ID);
 	bool usage = info->head.mask & UFTRACE_BIT(UFTRACE_I_USAGEINFO);
 
@@ -146,8 +197,8 @@ bool uftrace_info_values(struct uftrace_walk *w)
 	if (info->head.mask && !usage && !info->foreign && !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
 		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, UFTRACE_H_INFO_MASK, 8,
 			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
-	info->pattern_type = UFTRACE_PATTERN_REGEX;
-	if (pattern)
-		read_pattern(w, source, pattern);
-	return read_specs(w);
+	info->pattern_type = pattern ? pattern_type_of(pattern->value) : UFTRACE_PATTERN_REGEX;
+	if (!read_specs(w))
+		return false;
+	return (pattern && info->pattern_type != UFTRACE_PATTERN_UNKNOWN) || check_pattern(w, source, pattern);
 }

@@ -6,6 +6,7 @@
 #include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
@@ -100,8 +101,7 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
 {
 	struct uftrace_walk *w = t->w;
-	/* Where nothing is mapped readers find no specification either. They look for symbols on the disk only when the symbol
-	 * file gives none. */
+	/* Where nothing is mapped readers find no specification either, nor by a symbol file that has other functions. */
 	enum uftrace_place place = t->session.map ? uftrace_place_of(t, v->address) : UFTRACE_PLACE_UNCHECKED;
 	bool mapped = place == UFTRACE_PLACE_MAPPED || place == UFTRACE_PLACE_NO_SYMBOL;
 	bool nameless = v->symbol == UFTRACE_NONE && v->module != UFTRACE_NONE && w->symbols->modules[v->module].count;
@@ -109,7 +109,8 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	char name[TEXT_QUOTE_SIZE];
 	struct finding *fd;
 
-	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless && !w->infer->cause) {
+	if (state == UFTRACE_SPEC_UNKNOWN && mapped && !nameless &&
+	    (!uftrace_sym_is_empty(w->symbols, v->module) || w->info->foreign) && (!w->infer->cause || w->infer->nameless)) {
 		w->records->unresolved++;
 		return found < 0 ? 0 : v->body + (unsigned)found;
 	}
@@ -196,6 +197,15 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 	return after;
 }
 
+/* Whether it is the first function with values whose program has no symbols: readers find no specification by its name. */
+static bool is_nameless(struct uftrace_stream *t, const struct values *v)
+{
+	if (!uftrace_sym_is_empty(t->w->symbols, v->module) || t->w->infer->wanted || t->w->info->foreign || !t->session.map)
+		return false;
+	const struct uftrace_mapping *m = uftrace_map_find(t->session.map, v->address);
+	return m && m->path.length && m->path.text[0] != '[';
+}
+
 uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip)
 {
 	struct values v = { .at = at,
@@ -213,6 +223,12 @@ uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, ui
 	if (!t->w->specs->present)
 		return unannounced(t, &v, strip);
 	uftrace_place_symbol(t, v.address, &v.module, &v.symbol);
+	if (is_nameless(t, &v)) {
+		if (!uftrace_infer_late(t->w, t->source, v.at))
+			return 0;
+		uftrace_place_forget(t);
+		uftrace_place_symbol(t, v.address, &v.module, &v.symbol);
+	}
 	const struct uftrace_spec *spec = uftrace_spec_of(t->w, v.module, v.symbol, v.retval);
 	if (!spec)
 		return 0;
@@ -224,7 +240,8 @@ unsigned uftrace_payload_strayed(struct uftrace_stream *t, uint64_t at, uint64_t
 	struct uftrace_walk *w = t->w;
 	struct finding *fd;
 
-	if (uftrace_session_at(w->sessions, w->tasks, t->pid, time) == t->session.index)
+	if (uftrace_session_at(w->sessions, w->tasks, t->pid, time) == t->session.index &&
+	    uftrace_session_reaches(w->tasks, (int64_t)t->dat->tid, time))
 		return UFTRACE_RULE_COUNT;
 	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, at, next - at,
 			  "a %s has %s, and by its time, %llu ns, it belongs to no session with a specification: readers stop here",

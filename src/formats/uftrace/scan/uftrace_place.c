@@ -80,8 +80,7 @@ enum uftrace_place uftrace_place_of(struct uftrace_stream *t, uint64_t address)
 	return known->place;
 }
 
-/* Forgets what is known of addresses. */
-static void era_begin(struct uftrace_stream *t)
+void uftrace_place_forget(struct uftrace_stream *t)
 {
 	t->era += UINT64_C(1) << UFTRACE_ADDRESS_BITS;
 	if (!t->era) {
@@ -98,6 +97,8 @@ void uftrace_place_session(struct uftrace_stream *t, uint64_t time)
 		return;
 	uint32_t session = uftrace_session_at(w->sessions, w->tasks, t->pid, time);
 	t->session.since = session != UFTRACE_NONE ? w->sessions->list[session].time : 0;
+	if (session != UFTRACE_NONE && t->pid == (int64_t)t->dat->tid)
+		w->sessions->list[session].used = true;
 	t->session.next = uftrace_session_next(w->sessions, t->pid, time);
 	if (t->session.found && session == t->session.index)
 		return;
@@ -107,7 +108,7 @@ void uftrace_place_session(struct uftrace_stream *t, uint64_t time)
 	t->session.map = session != UFTRACE_NONE && w->sessions->list[session].map != UFTRACE_NONE
 				 ? &w->maps->list[w->sessions->list[session].map]
 				 : NULL;
-	era_begin(t);
+	uftrace_place_forget(t);
 }
 
 /* Whether the name of the function at an address has these letters. */

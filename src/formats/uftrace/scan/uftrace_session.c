@@ -56,6 +56,21 @@ static int64_t parent_of(const struct uftrace_tasks *tasks, int64_t id)
 	return line == UFTRACE_NONE ? id : tasks->lines[line].parent;
 }
 
+bool uftrace_session_reaches(const struct uftrace_tasks *tasks, int64_t tid, uint64_t time)
+{
+	for (unsigned depth = 0; depth < PARENTS_MAX; depth++) {
+		uint32_t line = map_get(&tasks->known_first, (uint64_t)tid);
+		if (line == UFTRACE_NONE)
+			return false;
+		if (tasks->lines[line].time <= time)
+			return true;
+		if (tasks->lines[line].parent == tid)
+			return false;
+		tid = tasks->lines[line].parent;
+	}
+	return false;
+}
+
 bool uftrace_session_leads(struct uftrace_sessions *sessions, const struct uftrace_tasks *tasks, int64_t from, int64_t target)
 {
 	for (int64_t next = parent_of(tasks, from); next != from && sessions->work < UFTRACE_CHAIN_WORK_MAX;

@@ -14,6 +14,7 @@ struct uftrace_session {
 	uint32_t map;	 /* UFTRACE_NONE: no file */
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
+	bool used, begun;    /* records of its process are in it; a line of the process is */
 	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
 	uint32_t front;	     /* UFTRACE_NONE: it stays where it is */
 };
@@ -44,6 +45,8 @@ struct uftrace_sessions {
 bool uftrace_session_link(struct uftrace_walk *w);
 /* The session that holds for a process at a time; UFTRACE_NONE. */
 uint32_t uftrace_session_at(struct uftrace_sessions *sessions, const struct uftrace_tasks *tasks, int64_t pid, uint64_t time);
+/* Whether readers know a session of the task at that time: from its first line on, or that of its process or parent. */
+bool uftrace_session_reaches(const struct uftrace_tasks *tasks, int64_t tid, uint64_t time);
 /* The earliest start after `time` of a session of this process; UINT64_MAX. */
 uint64_t uftrace_session_next(struct uftrace_sessions *sessions, int64_t pid, uint64_t time);
 /* True when following the parents of `from` leads to `target`. */

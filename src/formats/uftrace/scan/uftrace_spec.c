@@ -89,6 +89,35 @@ static bool spec_add(struct uftrace_walk *w, struct uftrace_str t, enum spec_sou
 	return true;
 }
 
+/* Whether a pattern of letters and of what a glob has as well has a star or question mark where a regular expression hardly has
+ * one. */
+static bool is_glob(struct uftrace_str pattern)
+{
+	bool star = false;
+
+	for (size_t i = 0; i < pattern.length; i++) {
+		if (memchr(".+^$|()", pattern.text[i], 7))
+			return false;
+		star |= (pattern.text[i] == '*' || pattern.text[i] == '?') && (!i || pattern.text[i - 1] != ']');
+	}
+	return star;
+}
+
+unsigned uftrace_spec_patterns(const struct uftrace_specs *specs)
+{
+	unsigned found = UFTRACE_PATTERN_SIMPLE;
+
+	for (size_t i = 0; i < specs->count; i++) {
+		const struct uftrace_function_spec *f = &specs->list[i];
+		if (!f->meta || f->source == SPEC_ARG_AUTO || f->source == SPEC_RET_AUTO)
+			continue;
+		if (!is_glob(f->pattern))
+			return UFTRACE_PATTERN_REGEX;
+		found = UFTRACE_PATTERN_GLOB;
+	}
+	return found;
+}
+
 bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, uint64_t offset)
 {
 	enum spec_source source;

@@ -5,6 +5,7 @@
 
 #include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_session.h"
@@ -57,9 +58,9 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		*suspect = *odd = t->ahead = true;
 	}
 	if (!t->started && t->begin && time < t->begin) {
-		fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, t->source, at, UFTRACE_RECORD_SIZE,
-				    "the first record has time %llu ns, and task.txt begins the task at %llu ns",
-				    (unsigned long long)time, (unsigned long long)t->begin);
+		fd = finding_milder(w->findings, UFTRACE_RULE_dat_time_before_task, TM_WARNING, t->source, at, UFTRACE_RECORD_SIZE);
+		finding_say(fd, "the first record has time %llu ns, and task.txt begins the task at %llu ns",
+			    (unsigned long long)time, (unsigned long long)t->begin);
 		finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		*odd = true;
 	}
@@ -196,6 +197,19 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 		t->dat->last_time = time;
 }
 
+/* Whether the line of the task comes too late, and not the first record, at `at`, too early: the next one is as early. */
+static bool line_is_late(struct uftrace_stream *t, uint64_t at, uint64_t next, uint64_t end, uint64_t time)
+{
+	struct uftrace_walk *w = t->w;
+
+	if (t->started || !time || time >= t->begin || !w->specs->present || next >= end ||
+	    uftrace_session_reaches(w->tasks, (int64_t)t->dat->tid, time) || !uftrace_resync_plausible(t, next, end, time, 2))
+		return false;
+	const uint8_t *p = window_at(&t->window, next, 8);
+	return p && load_u64(p, w->info->head.big_endian) < t->begin &&
+	       uftrace_rebuild_task_time(w, t->dat->tid, t->source, at, time);
+}
+
 /* One item at `at`: what the fast path does not take. Returns where the next one begins; what is damaged is dealt with. */
 static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
@@ -232,10 +246,12 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		next = uftrace_event(t, at, end, time, word, &rule);
 	else if (uftrace_word_more(word))
 		next = uftrace_payload(t, at, end, time, word, &rule);
-	if (call && time != sound && next && uftrace_word_more(word) && rule == UFTRACE_RULE_COUNT)
-		rule = uftrace_payload_strayed(t, at, next, time, word);
 	if (!next)
 		return walk_incomplete(t, at, end, time);
+	if (line_is_late(t, at, next, end, time))
+		t->begin = sound = time;
+	if (call && time != sound && uftrace_word_more(word) && rule == UFTRACE_RULE_COUNT)
+		rule = uftrace_payload_strayed(t, at, next, time, word);
 	if (call && t->started && uftrace_is_again(time, word, t->last_time, t->last_word))
 		return uftrace_damage_drop_repeated(t, at, next);
 	if (rule != UFTRACE_RULE_COUNT && !call) {

@@ -146,6 +146,8 @@ enum uftrace_place uftrace_place_of(struct uftrace_stream *t, uint64_t address);
 void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *module, uint32_t *symbol);
 /* Whether the name of the function at an address has these letters. */
 bool uftrace_place_has_name(struct uftrace_stream *t, uint64_t address, const char *part);
+/* Forgets what is known of addresses. */
+void uftrace_place_forget(struct uftrace_stream *t);
 /* Brings the session and the map to that time. */
 void uftrace_place_session(struct uftrace_stream *t, uint64_t time);
 

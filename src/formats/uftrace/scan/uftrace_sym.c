@@ -9,6 +9,7 @@
 #include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
 #define PAGE 4096u
@@ -23,6 +24,8 @@ struct sym_walk {
 	uint64_t claimed; /* of the head */
 	uint64_t count_offset;
 	size_t count_raw;
+	uint64_t id_offset;   /* of the line that has the build id, or had one */
+	size_t id_raw;	      /* 0: there is none */
 	unsigned count_lines; /* how many heads */
 	uint64_t lines, real; /* data lines; those that are symbols */
 	uint64_t malformed, unknown, unsized, sized, cr;
@@ -195,6 +198,10 @@ static bool walk_lines(struct sym_walk *sym)
 		}
 		if (!end) /* cut, perhaps within the name */
 			uftrace_repair_doubt(sym->w, sym->source, at, raw);
+		if (length > 12 && !memcmp(text, "# build-id: ", 12)) {
+			sym->id_offset = at;
+			sym->id_raw = raw;
+		}
 		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length }))
 			comment(sym, text, length, at, raw);
 		else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
@@ -361,6 +368,48 @@ static void check_head(struct sym_walk *sym)
 		check_end(sym);
 }
 
+/* The build id that the maps have of the file's program; empty where one of them is the file's, or there is none. */
+static struct uftrace_str other_id(const struct uftrace_walk *w, const struct uftrace_module *m)
+{
+	struct uftrace_str found = { NULL, 0 };
+
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
+			if (map->build_id.length != 40 || !uftrace_str_is_hex(map->build_id) ||
+			    !uftrace_str_equal(map->path, m->path))
+				continue;
+			found = map->build_id;
+			if (uftrace_str_equal(found, m->build_id))
+				return (struct uftrace_str){ NULL, 0 };
+		}
+	return found;
+}
+
+/* A build id that is none, or the one of the maps but for a few digits, is damaged: readers do not use the file. */
+static void mend_build_id(struct sym_walk *sym)
+{
+	struct uftrace_module *m = sym->m;
+	unsigned differ = 0;
+	char line[64];
+
+	if (!sym->id_raw || !m->path.length || sym->w->info->foreign || (sym->unsorted.number && !sym->sized))
+		return;
+	struct uftrace_str id = other_id(sym->w, m);
+	for (size_t i = 0; i < id.length && i < m->build_id.length; i++)
+		differ += id.text[i] != m->build_id.text[i];
+	if (!id.length || differ > 4)
+		return;
+	finding_report(sym->w->findings, UFTRACE_RULE_sym_mismatched_identity, sym->source, sym->id_offset, sym->id_raw,
+		       "the maps have another build id of the program: readers do not use the file");
+	int n = snprintf(line, sizeof(line), "# build-id: %.*s\n", (int)id.length, id.text);
+	uftrace_edit_add(sym->w, &sym->edits, sym->id_offset, sym->id_raw, line, (size_t)n, UFTRACE_RULE_sym_mismatched_identity,
+			 "the build id of the map");
+	m->build_id = id;
+	if (sym->w->plan)
+		plan_lost_other(sym->w->plan);
+}
+
 static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t index)
 {
 	struct uftrace_file *file = &w->dir->files[index];
@@ -384,6 +433,7 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	if (w->plan && sym->unsorted.number && !sym->sized && !doubt_unsorted(sym))
 		return false;
 	close_symbols(sym);
+	mend_build_id(sym);
 	uftrace_sym_name(w, sym->m, output, sizeof(output));
 	if (!w->plan)
 		return true;
@@ -461,6 +511,11 @@ uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)
 		return relative < end ? (uint32_t)(low - 1) : UFTRACE_NONE;
 	}
 	return UFTRACE_NONE;
+}
+
+bool uftrace_sym_is_empty(const struct uftrace_symbols *symbols, uint32_t module)
+{
+	return module == UFTRACE_NONE || !symbols->modules[module].count;
 }
 
 void uftrace_sym_free(struct uftrace_symbols *symbols)

@@ -60,6 +60,8 @@ bool uftrace_sym_walk(struct uftrace_walk *w);
 bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint32_t *module);
 /* Index of the symbol at an address from the start of its module; UFTRACE_NONE. */
 uint32_t uftrace_sym_find(const struct uftrace_module *module, uint64_t relative);
+/* Whether there is no such module, or not one symbol is in its file. */
+bool uftrace_sym_is_empty(const struct uftrace_symbols *symbols, uint32_t module);
 void uftrace_sym_free(struct uftrace_symbols *symbols);
 
 /* uftrace_sym_link.c: which mapping a symbol file belongs to */

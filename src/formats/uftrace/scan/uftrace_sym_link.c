@@ -128,9 +128,9 @@ void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *modul
 		return;
 	if (!find_identity(w, module, &build_id)) {
 		char shown[TEXT_QUOTE_SIZE];
-		finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, source, 0, 0,
-			       "no map and no loaded library has '%s' with this build id",
-			       text_quote(shown, module->path.text, module->path.length));
+		finding_say(finding_milder(w->findings, UFTRACE_RULE_sym_mismatched_identity, TM_WARNING, source, 0, 0),
+			    "no map and no loaded library has '%s' with this build id",
+			    text_quote(shown, module->path.text, module->path.length));
 		doubt_identity(w, module);
 		return;
 	}
