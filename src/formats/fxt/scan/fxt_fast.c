@@ -259,22 +259,23 @@ INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 	return true;
 }
 
-/* The thread of inline koids. NULL: they are not plain, or the thread is new. */
-NOINLINE struct fxt_thread *thread_slow(struct fxt_walk *w, uint64_t process, uint64_t thread)
+/* Inline koids, where they are not known. NULL: they are not plain, or the thread is new. The walk notes the first wide koid. */
+NOINLINE const struct fxt_koids *koids_make(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
-	if (fxt_koid_is_wide(process) || fxt_koid_is_wide(thread) || fxt_thread_is_unknown(process, thread))
+	unsigned wide = fxt_koid_is_wide(process) + (unsigned)fxt_koid_is_wide(thread);
+	if ((wide && !w->report.tallies[FXT_RULE_koid_exceeds_32_bits].count) || fxt_thread_is_unknown(process, thread))
 		return NULL;
 	struct fxt_thread *track = fxt_nesting_find(&w->nesting, process, thread);
+	struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
 	if (track)
-		*fxt_koids_of(&w->fast, thread) = (struct fxt_koids){ process, thread, track };
-	return track;
+		*known = (struct fxt_koids){ process, thread, track, wide };
+	return track ? known : NULL;
 }
 
-INLINE struct fxt_thread *thread_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+INLINE const struct fxt_koids *koids_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
-	return known->track && known->thread == thread && known->process == process ? known->track
-										    : thread_slow(w, process, thread);
+	return known->track && known->thread == thread && known->process == process ? known : koids_make(w, process, thread);
 }
 
 /* One event in the loop. */
@@ -283,8 +284,8 @@ struct event {
 	const struct fxt_shape *shape;
 	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
 	struct fxt_thread *track;
-	uint64_t name; /* hash; of an inline one only when it is needed */
-	unsigned used;
+	uint64_t name;	     /* hash; of an inline one only when it is needed */
+	unsigned used, wide; /* wide: koids that are noted */
 };
 
 /* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
@@ -297,11 +298,15 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 	e->text = e->arguments = p + 2 * FXT_WORD;
 	e->track = shape->track;
 	e->used = shape->used;
+	e->wide = 0;
 	if (__builtin_expect(!fxt_bits(e->h, 24, 8), 0)) {
-		e->track = thread_plain(w, load_u64(e->text, big_endian), load_u64(e->text + FXT_WORD, big_endian));
+		const struct fxt_koids *koids = koids_plain(w, load_u64(e->text, big_endian),
+							    load_u64(e->text + FXT_WORD, big_endian));
 		e->text = e->arguments = p + 4 * FXT_WORD;
-		if (!e->track)
+		if (!koids)
 			return false;
+		e->track = koids->track;
+		e->wide = koids->wide;
 	}
 	if (e->h & TEXTS) {
 		if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
@@ -378,7 +383,7 @@ INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 	struct fxt_provider *provider = w->registry.provider;
 	struct fxt_tables *t = provider->tables;
 	const uint64_t version = provider->version, records = w->report.here.records, highest = highest_plain(provider);
-	uint64_t previous = provider->previous, last_category = 0;
+	uint64_t previous = provider->previous, last_category = 0, wide = 0;
 	struct event e = { .at = w->report.here.at };
 
 	/* From the second event on, the one before is of this provider. */
@@ -409,6 +414,7 @@ INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 			mark_used(t, shape, e.h, e.arguments, big_endian);
 		if (!event_meaning(w, &e, next, big_endian))
 			break;
+		wide += e.wide;
 		w->totals.by_event[shape->event]++;
 		fxt_position_accept(&w->report.here, e.at);
 		w->previous.header = e.h;
@@ -420,6 +426,7 @@ INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 	if (!count)
 		return false;
 	w->s->fast += count;
+	w->report.tallies[FXT_RULE_koid_exceeds_32_bits].count += wide;
 	w->report.here.at = e.at;
 	w->previous.time = provider->previous = previous;
 	/* Time did not step back. */
@@ -531,6 +538,7 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 #define FAST_async_instant_outside FAST_KEEPS /* the same */
 #define FAST_unmatched_flow_begin FAST_KEEPS  /* fxt_flow() judges */
 #define FAST_flow_without_begin FAST_KEEPS    /* the same */
+#define FAST_koid_exceeds_32_bits FAST_KEEPS  /* counts further ones of an inline thread, the first is left to the walk */
 #define FAST_flow_id_reused FAST_KEEPS	      /* the same */
 #define FAST_flow_outside_duration FAST_KEEPS /* the same */
 #define FAST_semantic_bound_reached \
@@ -570,7 +578,6 @@ bool fxt_fast_run(struct fxt_walk *w, uint64_t header)
 #define FAST_forward_thread_ref FAST_LEAVES
 #define FAST_cross_provider_thread_ref FAST_LEAVES
 #define FAST_unknown_inline_thread FAST_LEAVES	/* fxt_thread_is_unknown() */
-#define FAST_koid_exceeds_32_bits FAST_LEAVES	/* fxt_koid_is_wide() */
 #define FAST_missing_initialization FAST_LEAVES /* the first timestamp of a provider */
 #define FAST_initialization_in_other_context FAST_LEAVES
 #define FAST_timestamp_overflow FAST_LEAVES	/* highest_plain() */

@@ -29,6 +29,7 @@ struct fxt_argument_shape {
 struct fxt_koids {
 	uint64_t process, thread;
 	struct fxt_thread *track; /* NULL: none yet */
+	unsigned wide;		  /* of the two, those that are noted for their width */
 };
 
 #define FXT_SHAPE_BITS 9
