@@ -190,6 +190,17 @@ struct tracemend_format {
 /* All formats; *count is set unless count is NULL. Static. */
 TRACEMEND_API const struct tracemend_format *const *tracemend_formats(size_t *count);
 
+/* What generated captures of a format may contain or leave out. */
+struct tracemend_feature {
+	const char *name;   /* "big-endian": unique in the format */
+	const char *text;   /* what it is, one line, no full stop */
+	const char *one_of; /* "version": each capture has exactly one of those that say the same; NULL: it is there or not */
+	bool host;	    /* readers on an ordinary host open captures with it */
+};
+
+/* NULL beyond the last one, and for an unknown format. Static. */
+TRACEMEND_API const struct tracemend_feature *tracemend_feature_at(const char *format, size_t index);
+
 /* The number of rules of a format ("container" counts as one), or of all formats when format is NULL; 0 for an unknown name. */
 TRACEMEND_API size_t tracemend_rule_count(const char *format);
 /* NULL beyond the last one. */
@@ -452,10 +463,13 @@ struct tracemend_recipe {
 	uint64_t size;		/* wanted size in bytes, roughly; 0: small */
 	const uint8_t *choices; /* a fuzzer's bytes that decide instead of the seed; NULL: the seed decides */
 	size_t choices_size;
-	bool host;  /* only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat
-		     */
+	bool host;  /* without all features that readers on an ordinary host do not open, but those in `with` */
 	bool sound; /* the capture that the rule would have been broken in, without the defect: valid, unless its shape is the
 		       defect */
+	/* Names of features that each capture has, or has not; NULL-terminated, NULL: none. Of those that are one of something,
+	 * each capture has one that is named. What the defect needs comes first; without a rule, features that cannot be together
+	 * are TM_USAGE. */
+	const char *const *with, *const *without;
 };
 
 struct tracemend_sample;

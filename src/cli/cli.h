@@ -104,6 +104,8 @@ struct cli_options {
 	const struct tracemend_rule *rule; /* the first */
 	enum tracemend_damage damage;
 	bool valid, host, sound;
+	struct cli_list with, without; /* features */
+	bool list_features;
 	uint64_t seed, count, size;
 };
 
@@ -127,6 +129,10 @@ int cli_check(struct cli_options *o);
 int cli_report(struct cli_options *o);
 int cli_repair(struct cli_options *o);
 int cli_gen(struct cli_options *o);
+/* Whether the format has the features of --with and --without; an exit code, after a message. */
+int cli_features_check(const struct cli_options *o, const char *format);
+/* Lists the features of a format; NULL: of all. */
+int cli_features_print(const char *format);
 int cli_info(struct cli_options *o);
 int cli_dump(struct cli_options *o);
 int cli_diff(struct cli_options *o);

@@ -122,6 +122,9 @@ static int gen_check_options(const struct cli_options *o, struct tracemend_recip
 	for (size_t i = 0; i < o->rule_count; i++)
 		if (strcmp(o->rules[i]->format, recipe->format) && cli_format_find(o->rules[i]->format))
 			return cli_usage("%s is not a rule of the format %s", o->rules[i]->id, recipe->format);
+	int code = cli_features_check(o, recipe->format);
+	if (code)
+		return code;
 	if (!o->output)
 		return cli_usage("gen needs -o DIR, the directory for the files");
 	if (o->seed > INT64_MAX - (o->count - 1))
@@ -160,9 +163,15 @@ int cli_gen(struct cli_options *o)
 		.size = o->size,
 		.host = o->host,
 		.sound = o->sound,
+		.with = o->with.items,
+		.without = o->without.items,
 	};
 	char *path = NULL;
-	int code = gen_check_options(o, &recipe);
+	int code = CLI_CLEAN;
+
+	if (o->list_features)
+		return cli_features_print(recipe.format);
+	code = gen_check_options(o, &recipe);
 
 	if (code)
 		return code;

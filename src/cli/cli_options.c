@@ -63,7 +63,14 @@ static const struct cli_option options[] = {
 	{ 'c', "count", "N", "the number of captures; their seeds follow each other (default 1)" },
 	{ 'b', "size", "BYTES", "the size of each, roughly, with an optional suffix K, M or G (default: small)" },
 	{ 'l', "host", NULL,
-	  "make only what readers on an ordinary host open: 64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat" },
+	  "make only what readers on an ordinary host open (64 bits, little-endian, pages of 4096 bytes, no zlib in trace.dat): "
+	  "--without all features that --list-features marks" },
+	{ '4', "with", "FEATURE",
+	  "each capture has this feature; several of one kind, such as versions: one of them. What a defect needs comes first; may "
+	  "be "
+	  "repeated" },
+	{ '5', "without", "FEATURE", "no capture has this feature, unless its defect needs it; may be repeated" },
+	{ '6', "list-features", NULL, "list the features that captures of the format can have" },
 	{ '0', "sound", NULL, "with --rule: make the captures that the defects would be in, without these" },
 	{ 'V', "valid", NULL, "make captures without a defect (the default)" },
 	{ 'R', "rule", "RULE", "make captures with exactly the defect that this rule reports; may be repeated" },
@@ -199,11 +206,12 @@ static bool cli_parse_severity(const char *text, const char *none, enum tracemen
 /* Returns CLI_CLEAN, or an exit code after an error message. */
 static int cli_list_add(struct cli_list *list, const char *item)
 {
-	const char **items = system_resize(list->items, list->count + 1, sizeof(*items));
+	const char **items = system_resize(list->items, list->count + 2, sizeof(*items));
 
 	if (!items)
 		return cli_memory();
 	items[list->count++] = item;
+	items[list->count] = NULL;
 	list->items = items;
 	return CLI_CLEAN;
 }
@@ -473,6 +481,8 @@ static bool *cli_flag(struct cli_options *o, int key)
 		return &o->host;
 	case '0':
 		return &o->sound;
+	case '6':
+		return &o->list_features;
 	case 'V':
 		return &o->valid;
 	case 'H':
@@ -597,6 +607,10 @@ int cli_options_set(struct cli_options *o, int key, const char *text)
 	case 'R':
 	case 'W':
 		return cli_list_add(&o->rule_names, text);
+	case '4':
+		return cli_list_add(&o->with, text);
+	case '5':
+		return cli_list_add(&o->without, text);
 	case 'K':
 		return cli_set_damage(o, text);
 	case 'r':
@@ -875,6 +889,8 @@ void cli_options_free(struct cli_options *o)
 	for (size_t i = 0; i < o->owned.count; i++)
 		free((void *)(uintptr_t)o->owned.items[i]);
 	free(o->owned.items);
+	free(o->with.items);
+	free(o->without.items);
 	free(o->rule_names.items);
 	free(o->rules);
 	free(o->paths.items);

@@ -85,7 +85,9 @@ static bool try_add_seeds(struct try *t, const struct tracemend_rule *rule, enum
 						       .rule = rule ? rule->id : NULL,
 						       .seed = o->seed + i,
 						       .size = o->size,
-						       .host = o->host };
+						       .host = o->host,
+						       .with = o->with.items,
+						       .without = o->without.items };
 	}
 	return true;
 }
@@ -212,7 +214,7 @@ static int try_check_captures(const struct cli_options *o)
 		return cli_usage("%s is not a rule of the format %s", o->rule->id, o->library.format);
 	if (o->rule && !o->library.format && !cli_format_find(o->rule->format))
 		return cli_usage("%s applies to every format: choose one with -f", o->rule->id);
-	return CLI_CLEAN;
+	return o->paths.count ? CLI_CLEAN : cli_features_check(o, o->library.format ? o->library.format : o->rule->format);
 }
 
 static int try_check_options(const struct cli_options *o)

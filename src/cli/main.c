@@ -118,8 +118,9 @@ const struct cli_command cli_commands[] = {
 			  "Examples:\n"
 			  "  tracemend gen -f fxt -o files --count 1000\n"
 			  "  tracemend gen -f fxt -o files --rule dangling-string-ref --seed 7\n"
-			  "  tracemend gen -f uftrace -o files --damage truncate --size 10M\n",
-		.accepts = "fposcblVR0KqvhZ",
+			  "  tracemend gen -f uftrace -o files --damage truncate --size 10M\n"
+			  "  tracemend gen -f fxt -o files --count 100 --without profiler --without large\n",
+		.accepts = "fposcbl456VR0KqvhZ",
 		.run = cli_gen,
 	},
 	{
@@ -152,7 +153,7 @@ const struct cli_command cli_commands[] = {
 			"  tracemend try corpus/*.fxt --format json -- ./my-reader --strict {} > tried.json\n"
 			"  tracemend try -f tracedat --valid --host --count-with '[[][0-9]+[]] +[0-9.]+:' -- trace-cmd report {}\n"
 			"  tracemend try -f fxt --reader './my-reader {}' --reader './my-reader --strict {}'\n",
-		.accepts = "-fpFosjcblVRKOITYUik23NGyqvhZ",
+		.accepts = "-fpFosjcbl45VRKOITYUik23NGyqvhZ",
 		.reports = reports_try,
 		.tries = 400,
 		.run = cli_try,

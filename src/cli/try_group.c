@@ -150,11 +150,30 @@ static size_t try_count_alike(const struct try *t, const struct try_case *like)
 	return count;
 }
 
+/* Their options; NULL: out of memory. */
+static char *try_group_features(const struct tracemend_recipe *r)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; r->with && r->with[i]; i++)
+		fprintf(out, " --with %s", r->with[i]);
+	for (size_t i = 0; r->without && r->without[i]; i++)
+		fprintf(out, " --without %s", r->without[i]);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 /* The command that generates the case, or its path. */
 static char *try_origin(const struct try_case *c)
 {
 	const struct tracemend_recipe *r = &c->recipe;
-	char *line = NULL, size[48] = "", kind[300] = "--valid";
+	char *line = NULL, *with = NULL, size[48] = "", kind[300] = "--valid";
 
 	if (c->path)
 		return strdup(c->path);
@@ -164,11 +183,13 @@ static char *try_origin(const struct try_case *c)
 		(void)snprintf(kind, sizeof(kind), "--damage %s", tracemend_damage_name(r->damage));
 	if (r->size)
 		(void)snprintf(size, sizeof(size), " --size %llu", (unsigned long long)r->size);
-	return asprintf(&line, "tracemend gen -f %s%s%s%s %s%s --seed %llu%s -o DIR", r->format, r->host ? " --host" : "",
-			r->profile ? " --profile " : "", r->profile ? r->profile : "", kind, r->sound ? " --sound" : "",
-			(unsigned long long)r->seed, size) < 0
-		       ? NULL
-		       : line;
+	with = try_group_features(r);
+	if (!with || asprintf(&line, "tracemend gen -f %s%s%s%s%s %s%s --seed %llu%s -o DIR", r->format, r->host ? " --host" : "",
+			      with, r->profile ? " --profile " : "", r->profile ? r->profile : "", kind, r->sound ? " --sound" : "",
+			      (unsigned long long)r->seed, size) < 0)
+		line = NULL;
+	free(with);
+	return line;
 }
 
 static void try_group_add(struct try_group *g, const struct try_case *c)

@@ -80,7 +80,10 @@ struct gen {
 	int rule;      /* rule to break; -1: valid */
 	bool sound;    /* see struct tracemend_recipe */
 	const char *profile;
-	bool host;	  /* see struct tracemend_recipe; what the defect needs comes first */
+	/* By index in the format's features: those of the recipe; what the defect needs comes first. */
+	uint64_t with, without;
+	uint64_t has;	  /* out: features of the capture */
+	bool host;	  /* see struct tracemend_recipe: for what has no feature of its own yet */
 	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;
 	size_t file_count, file_capacity;
@@ -100,6 +103,15 @@ void gen_file_remove(struct gen *g, const char *name);
 /* Declares that check must report this rule, too. The rule to break is declared already. */
 void gen_expect(struct gen *g, unsigned rule);
 
+#define FEATURES_MAX 64u
+#define FEATURE_BIT(feature) (UINT64_C(1) << (feature))
+
+/* Whether the capture has a feature, as the recipe says, else as it was drawn; noted in g->has. It is drawn in any case, so that
+ * the seed makes the same of all the rest. */
+bool gen_has(struct gen *g, unsigned feature, bool drawn);
+/* Which of some features, of which each capture has one, the recipe leaves: never none. */
+uint64_t gen_choice(const struct gen *g, uint64_t features);
+
 /* Why a fast path cannot hide a rule: each format that has one says it for each of its rules (<f>_fast.c), in a list that does
  * not compile with a rule missing. tests/unit/test_fast.c holds it to that. */
 enum fast_reason {
@@ -112,6 +124,8 @@ struct format {
 	struct tracemend_format public;
 	const struct tracemend_rule *rules;
 	size_t rule_count;
+	const struct tracemend_feature *features; /* of its generator, at most FEATURES_MAX */
+	size_t feature_count;
 	const uint8_t *fast; /* enum fast_reason, by rule; NULL: there is no fast path */
 	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory or empty. scan() is
 	 * called for a directory only after a bid for it. */

@@ -168,6 +168,21 @@ void gen_files_free(struct gen *g)
 	g->file_count = g->file_capacity = 0;
 }
 
+bool gen_has(struct gen *g, unsigned feature, bool drawn)
+{
+	const uint64_t bit = FEATURE_BIT(feature);
+
+	drawn = (drawn && !(g->without & bit)) || (g->with & bit);
+	g->has |= drawn ? bit : 0;
+	return drawn;
+}
+
+uint64_t gen_choice(const struct gen *g, uint64_t features)
+{
+	uint64_t left = (g->with & features ? g->with & features : features) & ~g->without;
+	return left ? left : features;
+}
+
 void gen_expect(struct gen *g, unsigned rule)
 {
 	g->expected[rule] = true;

@@ -45,6 +45,53 @@ static enum tracemend_status recipe_target(const struct tracemend_recipe *recipe
 	return TM_OK;
 }
 
+/* The features of a list of names, as bits. */
+static enum tracemend_status recipe_bits(const struct format *f, const char *const *names, uint64_t *bits,
+					 struct tracemend_error *error)
+{
+	for (; names && *names; names++) {
+		size_t i = 0;
+		while (i < f->feature_count && strcmp(f->features[i].name, *names) != 0)
+			i++;
+		if (i == f->feature_count)
+			return fault_set(error, TM_USAGE, "%s has no feature '%s'", f->public.name, *names);
+		*bits |= FEATURE_BIT(i);
+	}
+	return TM_OK;
+}
+
+/* What the recipe says of features. */
+static enum tracemend_status recipe_features(struct gen *g, const struct tracemend_recipe *recipe, const struct format *f,
+					     struct tracemend_error *error)
+{
+	if (recipe_bits(f, recipe->with, &g->with, error) != TM_OK || recipe_bits(f, recipe->without, &g->without, error) != TM_OK)
+		return error->status;
+	for (size_t i = 0; i < f->feature_count; i++) {
+		if (g->with & g->without & FEATURE_BIT(i))
+			return fault_set(error, TM_USAGE, "with and without '%s'", f->features[i].name);
+		if (recipe->host && !f->features[i].host)
+			g->without |= FEATURE_BIT(i) & ~g->with;
+	}
+	return TM_OK;
+}
+
+/* Whether a capture without a defect has what was asked for. */
+static enum tracemend_status recipe_met(const struct gen *g, const struct tracemend_recipe *recipe, const struct format *f,
+					struct tracemend_error *error)
+{
+	for (size_t i = 0; i < f->feature_count && !recipe->rule; i++) {
+		const char *of = f->features[i].one_of;
+		bool met = !(g->with & FEATURE_BIT(i)) || g->has & FEATURE_BIT(i);
+		for (size_t k = 0; k < f->feature_count && of; k++)
+			met |= f->features[k].one_of && !strcmp(of, f->features[k].one_of) && g->has & g->with & FEATURE_BIT(k);
+		if (!met || (g->without & g->has & FEATURE_BIT(i)))
+			return fault_set(error, TM_USAGE, "no capture of %s%s%s %s '%s' and what else is asked for", f->public.name,
+					 g->profile ? ", profile " : "", g->profile ? g->profile : "", met ? "is without" : "has",
+					 f->features[i].name);
+	}
+	return TM_OK;
+}
+
 static enum tracemend_status sample_make(struct tracemend_sample *s, const struct tracemend_recipe *recipe,
 					 const struct target *target, struct tracemend_error *error)
 {
@@ -55,6 +102,8 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.rule = target->own;
 	s->gen.host = recipe->host;
 	s->gen.sound = recipe->sound;
+	if (recipe_features(&s->gen, recipe, s->format, error) != TM_OK)
+		return error->status;
 	if ((unsigned)recipe->damage >= TM_DAMAGE_COUNT)
 		return fault_set(error, TM_USAGE, "unknown kind of damage");
 	if (recipe->size > GEN_BYTES_MAX)
@@ -80,7 +129,8 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	if (status == TM_USAGE && target->rule)
 		return fault_set(error, status, "no capture of profile %s breaks rule %s",
 				 s->gen.profile ? s->gen.profile : "default", target->rule->id);
-	return status == TM_OK ? TM_OK : fault_set(error, status, "the generator of %s failed", recipe->format);
+	return status == TM_OK ? recipe_met(&s->gen, recipe, s->format, error)
+			       : fault_set(error, status, "the generator of %s failed", recipe->format);
 }
 
 /* The broken rule first, then its companions in table order. */

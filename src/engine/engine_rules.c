@@ -19,6 +19,12 @@ static size_t rule_set(size_t index, const struct tracemend_rule **rules, const 
 	return formats[index - 1]->rule_count;
 }
 
+const struct tracemend_feature *tracemend_feature_at(const char *format, size_t index)
+{
+	const struct format *f = format ? format_find(format) : NULL;
+	return f && index < f->feature_count ? &f->features[index] : NULL;
+}
+
 size_t tracemend_rule_count(const char *format)
 {
 	size_t count = 0;

@@ -125,6 +125,63 @@ load helper
 	exits 0 check one/sound-dangling-string-ref-0001.fxt
 }
 
+# How many captures of the folder have lines of dump that match.
+dumped() { # FOLDER REGEX
+	local n=0 capture
+	for capture in "$1"/valid-*; do
+		if "$TRACEMEND" dump "$capture" 2> /dev/null | grep -E -c -- "$2" > count; then n=$((n + 1)); fi
+	done
+	echo $n
+}
+
+@test "--with and --without: records of a kind" {
+	declare -A kinds=([counters]='event, counter' [log]='  log  ' [profiler]='  profiler, ' [userspace]='  userspace object  '
+		[durations]='event, duration (begin|end)' [flow]='event, flow')
+	for feature in "${!kinds[@]}"; do
+		exits 0 gen -q -f fxt --count 24 --seed 5 --with "$feature" -o with
+		[ "$(dumped with "${kinds[$feature]}")" -gt 8 ] # a short capture may not come to it
+		exits 0 gen -q -f fxt --count 24 --seed 5 --without "$feature" -o without
+		[ "$(dumped without "${kinds[$feature]}")" = 0 ]
+		exits 0 gen -q -f fxt --count 2 --size 100K --without "$feature" -o large
+		[ "$(dumped large "${kinds[$feature]}")" = 0 ]
+		rm -r with without large
+	done
+}
+
+@test "--with and --without: files, versions, byte order" {
+	exits 0 gen -q -f uftrace --count 30 -o without --without perf --without default-opts --without events --without probes
+	[ -z "$(find without -name 'perf-cpu*' -o -name default.opts -o -name events.txt)" ]
+	exits 0 gen -q -f uftrace --count 10 -o with --with probes --with note
+	[ "$(find with -name events.txt | wc -l) $(find with -name note.txt | wc -l)" = '10 10' ]
+	exits 0 gen -q -f lttng --count 10 -o lttng --with 2.3 --with 0.7 --without big-endian
+	exits 0 gen -q -f tracedat --count 10 -o tracedat --with zlib --with zstd --without big-endian
+	for capture in lttng/valid-* tracedat/valid-*; do
+		exits 0 info "$capture"
+		grep -qE 'lttng (2\.3|0\.7)|compress.*(zstd|zlib)' <<< "$output"
+		refute grep -qi 'big.endian' <<< "$output"
+	done
+}
+
+@test "--with and --without: what is not there, and what cannot be" {
+	exits 2 gen -f fxt --with countres -o made
+	grep -q 'did you mean counters?' talk
+	exits 2 gen -f fxt --with log --without log -o made
+	exits 2 gen -f fxt --profile 2022 --with switch -o made
+	grep -q "no capture of fxt, profile 2022 has 'switch'" talk
+	exits 2 gen -f uftrace --with qemu --with threads -o made
+	exits 2 gen -f tracedat --without v6 --without v7 -o made
+	exits 2 try -f fxt --without countres -- true {}
+	[ ! -e made ]
+	# A defect comes first.
+	exits 0 gen -f fxt --rule big-endian-trace --without big-endian -o made
+	exits 0 gen --list-features
+	for format in fxt uftrace tracedat lttng; do
+		grep -q "^$format " <<< "$output"
+	done
+	exits 0 gen --list-features -f fxt
+	[ "$(grep -c '^fxt ' <<< "$output")" = "$(($(wc -l <<< "$output") - 1))" ]
+}
+
 @test "with --host, captures are of an ordinary host, and each has its defect all the same" {
 	for format in fxt tracedat uftrace; do
 		"$TRACEMEND" gen -q -f $format --host -o $format --count 12

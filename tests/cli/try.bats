@@ -42,6 +42,8 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	reader 'exit 3'
 	exits 1 try --no-debugger --host -f tracedat --valid --format=json -- ./reader {}
 	jq -e '.groups[0].first | startswith("tracemend gen -f tracedat --host --valid --seed 1")' <<< "$output"
+	exits 1 try --no-debugger -f fxt --with log --without large --valid --format=json -- ./reader {}
+	jq -e '.groups[0].first | startswith("tracemend gen -f fxt --with log --without large --valid --seed 1")' <<< "$output"
 }
 
 @test "--outcomes chooses what is reported" {

@@ -194,6 +194,48 @@ static void breakers_are_deterministic_and_vary(void **state)
 	}
 }
 
+/* With any feature, and without any, captures are valid, and tracemend_generate() itself says where one has or lacks it. Names are
+ * there once. */
+static void features_are_there_or_not(void **state)
+{
+	const struct generator *g = *state;
+	const struct tracemend_feature *f;
+	for (size_t i = 0; (f = tracemend_feature_at(g->format, i)); i++) {
+		const char *names[] = { f->name, NULL };
+		assert_true(i < 64);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(tracemend_feature_at(g->format, k)->name, f->name);
+		for (unsigned seed = 1; seed <= 24; seed++) {
+			struct tracemend_recipe recipe = { .format = g->format, .seed = seed };
+			*(seed % 2 ? &recipe.with : &recipe.without) = names;
+			struct tracemend_sample *s = make(&recipe);
+			check_clean(g, s, NULL, seed);
+			tracemend_sample_free(s);
+		}
+	}
+}
+
+/* Those of an ordinary host are those without the features that it does not read, byte for byte. */
+static void a_host_is_a_set_of_features(void **state)
+{
+	const struct generator *g = *state;
+	const char *names[65] = { NULL };
+	size_t count = 0;
+	const struct tracemend_feature *f;
+	for (size_t i = 0; (f = tracemend_feature_at(g->format, i)); i++)
+		if (!f->host)
+			names[count++] = f->name;
+	for (unsigned seed = 1; seed <= 40; seed++) {
+		const char *rule = seed % 2 ? NULL : tracemend_rule_at(g->format, seed)->id;
+		struct tracemend_recipe host = { .format = g->format, .seed = seed, .rule = rule, .host = true };
+		struct tracemend_recipe without = { .format = g->format, .seed = seed, .rule = rule, .without = names };
+		struct tracemend_sample *a = make(&host), *b = make(&without);
+		assert_true(same_files(a, b));
+		tracemend_sample_free(a);
+		tracemend_sample_free(b);
+	}
+}
+
 static void every_failing_allocation_is_told(void **state)
 {
 	const struct generator *g = *state;
@@ -229,6 +271,8 @@ int main(void)
 			cmocka_unit_test_prestate(captures_of_a_size_are_about_as_large, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(no_choice_makes_the_smallest_capture, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(any_choices_make_a_valid_capture, (void *)(uintptr_t)g),
+			cmocka_unit_test_prestate(features_are_there_or_not, (void *)(uintptr_t)g),
+			cmocka_unit_test_prestate(a_host_is_a_set_of_features, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(breakers_are_deterministic_and_vary, (void *)(uintptr_t)g),
 			cmocka_unit_test_prestate(every_failing_allocation_is_told, (void *)(uintptr_t)g)
 		};

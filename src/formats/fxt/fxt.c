@@ -71,11 +71,19 @@ static struct bid bid(struct bundle *b, struct window *w)
 	return none;
 }
 
+static const struct tracemend_feature features[] = {
+#define FEATURE(symbol, name, host, text) { name, text, NULL, host },
+#include "formats/fxt/gen/fxt_features.def"
+#undef FEATURE
+};
+
 extern const struct format fxt_format;
 const struct format fxt_format = {
 	.public = { .name = "fxt", .title = "Fuchsia trace format", .extension = ".fxt", .profiles = profiles, .directory = false },
 	.rules = fxt_rules,
 	.rule_count = FXT_RULE_COUNT,
+	.features = features,
+	.feature_count = FEATURE_COUNT,
 	.fast = fxt_fast_contract,
 	.bid = bid,
 	.scan = fxt_scan,

@@ -79,6 +79,12 @@ static enum tracemend_status outline(struct outline *o, const char *profile)
 	return status;
 }
 
+static const struct tracemend_feature features[] = {
+#define FEATURE(symbol, name, one_of, text) { name, text, one_of, true },
+#include "formats/lttng/gen/lttng_features.def"
+#undef FEATURE
+};
+
 const struct format lttng_format = {
 	.public = { .name = "lttng",
 		    .title = "legacy LTTng/LTTV trace, before CTF",
@@ -92,6 +98,8 @@ const struct format lttng_format = {
 			     "one could not be checked" },
 	.rules = lttng_rules,
 	.rule_count = LTTNG_RULE_COUNT,
+	.features = features,
+	.feature_count = LTTNG_FEATURE_COUNT,
 	.fast = lttng_fast_contract,
 	.bid = bid,
 	.scan = lttng_scan,

@@ -175,10 +175,18 @@ static enum tracemend_status outline(struct outline *o, const char *profile)
 	return outline_by_scan(o, &tracedat_format, profile);
 }
 
+static const struct tracemend_feature features[] = {
+#define FEATURE(symbol, name, one_of, host, text) { name, text, one_of, host },
+#include "formats/tracedat/gen/tracedat_features.def"
+#undef FEATURE
+};
+
 const struct format tracedat_format = {
 	.public = { .name = "tracedat", .title = "trace-cmd trace.dat", .extension = ".dat", .profiles = NULL, .directory = false },
 	.rules = tracedat_rules,
 	.rule_count = TRACEDAT_RULE_COUNT,
+	.features = features,
+	.feature_count = TRACEDAT_FEATURE_COUNT,
 	.fast = tracedat_fast_contract,
 	.bid = bid,
 	.scan = scan,

@@ -87,10 +87,18 @@ static struct bid bid(struct bundle *b, struct window *w)
 	return (struct bid){ bits + tasks, NULL };
 }
 
+static const struct tracemend_feature features[] = {
+#define FEATURE(symbol, name, host, text) { name, text, NULL, host },
+#include "formats/uftrace/gen/uftrace_features.def"
+#undef FEATURE
+};
+
 const struct format uftrace_format = {
 	.public = { .name = "uftrace", .title = "uftrace data directory", .extension = "", .profiles = NULL, .directory = true },
 	.rules = rules,
 	.rule_count = UFTRACE_RULE_COUNT,
+	.features = features,
+	.feature_count = sizeof(features) / sizeof(features[0]),
 	.fast = uftrace_fast_contract,
 	.bid = bid,
 	.scan = uftrace_scan,

@@ -20,6 +20,21 @@ static const struct {
 	{ FEATURE_FULL_THREADS, 60 }, { FEATURE_MANY_PROVIDERS, 60 },
 };
 
+/* What cannot be without the other. */
+static const struct {
+	enum fxt_feature feature, needs;
+} needs[] = {
+	{ FEATURE_DEEP, FEATURE_DURATIONS },
+	{ FEATURE_MANY_ARGS, FEATURE_ARGS },
+	{ FEATURE_HUGE_BLOB, FEATURE_LARGE },
+	{ FEATURE_MANY_PROVIDERS, FEATURE_PROVIDERS },
+};
+
+static bool asked_for(const struct fxt_gen *g, enum fxt_feature feature)
+{
+	return (g->g->with & FEATURE_BIT(feature)) != 0;
+}
+
 static void draw_features(struct fxt_gen *g)
 {
 	/* Swarm testing (Groce et al., 2012): a seed has many features or few, and so has combinations that an even draw of all
@@ -30,14 +45,23 @@ static void draw_features(struct fxt_gen *g)
 		g->has[i] = choices_chance(g->c, density, 4);
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++)
 		g->has[rare[i].feature] = choices_chance(g->c, 1, rare[i].in);
+	g->has[FEATURE_BIG_ENDIAN] = g->out->big_endian;
+	for (unsigned i = 0; i < FEATURE_COUNT; i++)
+		g->has[i] = (g->has[i] && !fxt_gen_barred(g, i)) || asked_for(g, i);
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		g->has[needs[i].feature] &= !fxt_gen_barred(g, needs[i].needs);
+	if (asked_for(g, FEATURE_PROVIDERS) || asked_for(g, FEATURE_MANY_PROVIDERS))
+		g->has[FEATURE_ANONYMOUS] = false;
 	if (g->has[FEATURE_ANONYMOUS])
 		g->has[FEATURE_PROVIDERS] = g->has[FEATURE_MANY_PROVIDERS] = false;
 	if (!g->latest)
 		g->has[FEATURE_SWITCH] = g->has[FEATURE_WAKEUP] = g->has[FEATURE_PROFILER] = g->has[FEATURE_PROTO] = false;
 	if (g->g->rule >= 0) /* breakers need free indexes, and a capture that does not excuse what it lacks */
 		g->has[FEATURE_FULL_STRINGS] = g->has[FEATURE_FULL_THREADS] = g->has[FEATURE_BUFFER_FULL] = false;
-	for (unsigned i = 0; i < FEATURE_COUNT; i++)
+	for (unsigned i = 0; i < FEATURE_COUNT; i++) {
 		g->has[i] = (g->has[i] && !g->shape.without[i]) || g->shape.with[i];
+		g->g->has |= g->has[i] ? FEATURE_BIT(i) : 0;
+	}
 }
 
 static bool pattern_make(struct fxt_gen *g)
@@ -104,15 +128,17 @@ static void block_make(struct fxt_gen *g, struct block *b)
 	for (unsigned i = 0; i < 48; i++) {
 		e.who = who[i % 4];
 		e.name = names[i % 3];
-		e.arg_count = i % 2;
-		block_put(g, b, &e, FXT_DURATION_BEGIN, 0);
-		e.arg_count = (i + 1) % 3 == 0;
-		block_put(g, b, &e, i % 5 ? FXT_DURATION_COMPLETE : FXT_INSTANT, 3);
+		e.arg_count = i % 2 && !fxt_gen_barred(g, FEATURE_ARGS);
+		if (!fxt_gen_barred(g, FEATURE_DURATIONS))
+			block_put(g, b, &e, FXT_DURATION_BEGIN, 0);
+		e.arg_count = (i + 1) % 3 == 0 && !fxt_gen_barred(g, FEATURE_ARGS);
+		block_put(g, b, &e, i % 5 && !fxt_gen_barred(g, FEATURE_COMPLETE) ? FXT_DURATION_COMPLETE : FXT_INSTANT, 3);
 		e.arg_count = 1;
-		if (i % 6 == 0)
+		if (i % 6 == 0 && !fxt_gen_barred(g, FEATURE_COUNTERS))
 			block_put(g, b, &e, FXT_COUNTER, 0);
 		e.arg_count = 0;
-		block_put(g, b, &e, FXT_DURATION_END, 0);
+		if (!fxt_gen_barred(g, FEATURE_DURATIONS))
+			block_put(g, b, &e, FXT_DURATION_END, 0);
 	}
 	b->size = g->out->size - b->start;
 	b->records = g->records - records - b->records;
@@ -149,7 +175,7 @@ static void capture_make(struct fxt_gen *g)
 	const uint64_t items_bytes = size < ITEMS_BYTES_MAX ? size : ITEMS_BYTES_MAX;
 
 	fxt_break(g, GEN_SHAPE);
-	g->out->big_endian = (choices_chance(g->c, 1, 3) && !g->g->host) || g->shape.big_endian;
+	g->out->big_endian = gen_has(g->g, FEATURE_BIG_ENDIAN, choices_chance(g->c, 1, 3)) || g->shape.big_endian;
 	draw_features(g);
 	/* Most captures are short. */
 	const unsigned length = lengths[choices_below(g->c, choices_chance(g->c, 1, 3) ? 4 : 3)];

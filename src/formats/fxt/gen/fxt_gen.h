@@ -56,51 +56,13 @@ struct fxt_gen_open {
 	uint64_t id;
 };
 
+/* FEATURE_PROVIDERS, ... */
 enum fxt_feature {
-	FEATURE_PROVIDERS, /* several providers, interleaved */
-	FEATURE_ANONYMOUS, /* no provider record at all */
-	FEATURE_NO_INIT,   /* the default tick rate */
-	FEATURE_LONG_INIT, /* the 4-word initialization */
-	FEATURE_RATES,	   /* other rates than nanoseconds */
-	FEATURE_INLINE,	   /* inline strings and threads */
-	FEATURE_ARGS,
-	FEATURE_MANY_ARGS, /* 15 of them */
-	FEATURE_UTF8,
-	FEATURE_EDGE_LENGTHS, /* string lengths around word boundaries */
-	FEATURE_STRINGS,      /* registrations that nothing needs: empty, duplicate, highest index */
-	FEATURE_REDEFINE,     /* indexes registered again */
-	FEATURE_COUNTERS,
-	FEATURE_DURATIONS,
-	FEATURE_COMPLETE,
-	FEATURE_ASYNC,
-	FEATURE_FLOW,
-	FEATURE_SCOPE,
-	FEATURE_BLOBS,
-	FEATURE_PROTO,
-	FEATURE_FILLER,
-	FEATURE_LARGE,
-	FEATURE_USERSPACE,
-	FEATURE_KERNEL,
-	FEATURE_LEGACY_SWITCH,
-	FEATURE_SWITCH,
-	FEATURE_WAKEUP,
-	FEATURE_LOG,
-	FEATURE_PROFILER,
-	FEATURE_BACKWARD,
-	FEATURE_EQUAL_TIMES,
-	FEATURE_HIGH_KOIDS,
-	FEATURE_ARTIFICIAL,	       /* koids of virtual threads */
-	FEATURE_UNKNOWN_THREAD,	       /* koids (0, 0) */
-	FEATURE_BUFFER_FULL,	       /* inherent warning: the capture says that records were dropped */
-	FEATURE_COMMON,		       /* how many of them are drawn evenly; those below are rare, since they are large */
-	FEATURE_DEEP = FEATURE_COMMON, /* 1,000 nested durations */
-	FEATURE_LONG_STRINGS,	       /* 31,999 and 32,000 bytes */
-	FEATURE_FULL_RECORD,	       /* records of 4,095 words */
-	FEATURE_HUGE_BLOB,	       /* large records beyond 4,095 words and beyond 64 KiB */
-	FEATURE_FULL_STRINGS,	       /* all 32,767 indexes */
-	FEATURE_FULL_THREADS,	       /* all 255 */
-	FEATURE_MANY_PROVIDERS,	       /* 300 */
-	FEATURE_COUNT
+#define FEATURE(symbol, ...) FEATURE_##symbol,
+#include "formats/fxt/gen/fxt_features.def"
+#undef FEATURE
+	FEATURE_COUNT,
+	FEATURE_COMMON = FEATURE_DEEP /* how many of them are drawn evenly */
 };
 
 /* As struct format has it. */
@@ -140,5 +102,11 @@ struct fxt_gen {
 
 	uint64_t note; /* of a breaker, for its last stage */
 };
+
+/* Whether no record may have the feature, for which nobody asked. */
+static inline bool fxt_gen_barred(const struct fxt_gen *g, unsigned feature)
+{
+	return (g->g->without & FEATURE_BIT(feature)) && !g->shape.with[feature];
+}
 
 #endif

@@ -145,7 +145,7 @@ static void item_backward(struct fxt_gen *g)
 	e.time = fxt_tick(g);
 	if (!e.time)
 		return;
-	if (choices_chance(g->c, 1, 2))
+	if (choices_chance(g->c, 1, 2) || fxt_gen_barred(g, FEATURE_DURATIONS))
 		e.type = FXT_INSTANT;
 	else
 		fxt_put_event(g, &e);
@@ -213,7 +213,7 @@ static void item_open(struct fxt_gen *g, bool flow)
 	o->category = short_text(g);
 	o->name = short_text(g);
 	o->id = id_any(g);
-	if (flow && !g->threads[thread].depth && choices_chance(g->c, 1, 2))
+	if (flow && !g->threads[thread].depth && choices_chance(g->c, 1, 2) && !fxt_gen_barred(g, FEATURE_DURATIONS))
 		fxt_make_begin(g, thread);
 	put_open(g, o, flow ? FXT_FLOW_BEGIN : FXT_ASYNC_BEGIN);
 }
@@ -537,7 +537,8 @@ static void item_full_threads(struct fxt_gen *g)
 /* A record of 4,095 words: a blob with its payload, or an event of two arguments that share them. */
 static void item_full_record(struct fxt_gen *g)
 {
-	if (choices_chance(g->c, 1, 2)) {
+	const bool blob = choices_chance(g->c, 1, 2);
+	if ((blob && !fxt_gen_barred(g, FEATURE_FILLER)) || fxt_gen_barred(g, FEATURE_ARGS)) {
 		const size_t length = (FXT_RECORD_WORDS_MAX - 1) * FXT_WORD;
 		fxt_put_blob(g, fxt_ref_empty(), FXT_BLOB_DATA, payload(g), (size_t)(length - choices_below(g->c, FXT_WORD)));
 		return;
@@ -558,6 +559,8 @@ static void item_full_record(struct fxt_gen *g)
 static void item_long_strings(struct fxt_gen *g)
 {
 	item_instant(g);
+	if (fxt_gen_barred(g, FEATURE_LOG))
+		return;
 	const struct fxt_who who = fxt_who(g, fxt_thread_any(g));
 	const struct fxt_text message = fxt_text_of(g, 32000);
 	fxt_put_log(g, fxt_tick(g), who, message);

@@ -7,6 +7,46 @@
 
 /* ---- shape ---- */
 
+/* The feature of a version. */
+static unsigned version_feature(unsigned version)
+{
+	return version < LV_LITERAL ? version : version - 1;
+}
+
+static bool asked_for(const struct lttng_gen *g, enum lttng_feature feature)
+{
+	return !g->breaking && g->g->with & FEATURE_BIT(feature);
+}
+
+/* The versions that have what the recipe asks for, as far as the defect leaves a choice. */
+static void ask(struct lttng_gen *g)
+{
+	static const struct {
+		enum lttng_feature feature;
+		uint32_t versions;
+	} since[] = {
+		{ LTTNG_FEATURE_HEARTBEAT, LV_OLD },
+		{ LTTNG_FEATURE_COMPACT, LTTNG_V(LV_0_8) | LV_ONE },
+		{ LTTNG_FEATURE_LOSSES, LV_LOSS },
+		{ LTTNG_FEATURE_USER, LV_CHANNEL },
+		{ LTTNG_FEATURE_NARROW, LV_ALL & ~LTTNG_V(LV_2_0_64) },
+	};
+	uint32_t mask = g->versions ? g->versions : LV_ALL, left = 0;
+	const uint64_t chosen = gen_choice(g->g, FEATURE_BIT(LTTNG_FEATURE_BIG_ENDIAN) - 1);
+
+	for (unsigned i = 0; i < LV_COUNT; i++)
+		left |= i != LV_LITERAL && chosen & FEATURE_BIT(version_feature(i)) ? LTTNG_V(i) : 0;
+	mask = mask & left ? mask & left : mask;
+	for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++)
+		if (asked_for(g, since[i].feature) && mask & since[i].versions)
+			mask &= since[i].versions;
+	if (g->g->without & FEATURE_BIT(LTTNG_FEATURE_NARROW) && mask & ~LTTNG_V(LV_2_0))
+		mask &= ~LTTNG_V(LV_2_0);
+	g->versions = mask;
+	if (asked_for(g, LTTNG_FEATURE_GAP))
+		g->min_cpus = 2;
+}
+
 static void choose_version(struct lttng_gen *g)
 {
 	unsigned fit[LV_COUNT] = { 0 }, count = 0;
@@ -19,7 +59,9 @@ static void choose_version(struct lttng_gen *g)
 			fit[count++] = i;
 	unsigned i = fit[choices_below(g->c, count)];
 	g->l = &lttng_layouts[i];
-	g->arch = choices_chance(g->c, 1, 2) ? 8 : 4;
+	g->g->has |= FEATURE_BIT(version_feature(i));
+	bool wide = choices_chance(g->c, 1, 2);
+	g->arch = asked_for(g, LTTNG_FEATURE_NARROW) ? 4 : wide || g->g->without & FEATURE_BIT(LTTNG_FEATURE_NARROW) ? 8 : 4;
 	/* The size of a pointer decides which header 2.0 has. */
 	if (i == LV_2_0)
 		g->arch = 4;
@@ -27,6 +69,7 @@ static void choose_version(struct lttng_gen *g)
 		g->arch = 8;
 	if (g->want_exact_arch && i != LV_2_0_64)
 		g->arch = 4;
+	g->g->has |= g->arch == 4 ? FEATURE_BIT(LTTNG_FEATURE_NARROW) : 0;
 }
 
 static void choose_machine(struct lttng_gen *g)
@@ -34,16 +77,22 @@ static void choose_machine(struct lttng_gen *g)
 	bool facilities = g->l->era == LTTNG_FACILITIES, old = g->l->era <= LTTNG_MARKERS;
 	bool aligned = choices_chance(g->c, 1, 2), heartbeat = choices_chance(g->c, 3, 4);
 
-	g->big = choices_chance(g->c, 1, 3);
-	g->alignment = (g->want_aligned < 0 ? aligned : g->want_aligned > 0) ? g->arch : 0;
+	g->big = gen_has(g->g, LTTNG_FEATURE_BIG_ENDIAN, choices_chance(g->c, 1, 3));
+	aligned = g->want_aligned < 0 ? gen_has(g->g, LTTNG_FEATURE_ALIGNED, aligned) : g->want_aligned > 0;
+	g->alignment = aligned ? g->arch : 0;
 	/* Tracers write the size of a pointer; the format has all powers of two. */
 	if (g->alignment && !g->breaking && choices_chance(g->c, 1, 5))
 		g->alignment = (uint8_t)(1u << choices_below(g->c, 3));
-	g->heartbeat = old && (g->want_heartbeat < 0 ? heartbeat : g->want_heartbeat > 0);
-	g->compact = g->want_compact || (!g->breaking && g->heartbeat && lttng_has(g->l, LF_TSCBITS) && choices_chance(g->c, 1, 3));
-	g->flight = !g->breaking && choices_chance(g->c, 1, 5);
-	g->losses = !g->breaking && lttng_has(g->l, LF_EVENTS_LOST) && choices_chance(g->c, 1, 6);
-	g->huge = !g->breaking && (!g->g->size || g->g->size >= (4u << 20)) && choices_chance(g->c, 1, 40);
+	heartbeat |= asked_for(g, LTTNG_FEATURE_COMPACT);
+	g->heartbeat = old && (g->want_heartbeat < 0 ? gen_has(g->g, LTTNG_FEATURE_HEARTBEAT, heartbeat) : g->want_heartbeat > 0);
+	g->compact = g->want_compact || (!g->breaking && g->heartbeat && lttng_has(g->l, LF_TSCBITS) &&
+					 gen_has(g->g, LTTNG_FEATURE_COMPACT, choices_chance(g->c, 1, 3)));
+	bool flight = !g->breaking && choices_chance(g->c, 1, 5);
+	g->flight = !g->breaking && gen_has(g->g, LTTNG_FEATURE_FLIGHT, flight && !asked_for(g, LTTNG_FEATURE_USER));
+	g->losses = !g->breaking && lttng_has(g->l, LF_EVENTS_LOST) &&
+		    gen_has(g->g, LTTNG_FEATURE_LOSSES, choices_chance(g->c, 1, 6));
+	g->huge = !g->breaking && (!g->g->size || g->g->size >= (4u << 20)) &&
+		  gen_has(g->g, LTTNG_FEATURE_HUGE, choices_chance(g->c, 1, 40));
 	g->kind_count = 1 + (unsigned)choices_below(g->c, lttng_kind_count);
 	if (g->breaking && g->kind_count < 5)
 		g->kind_count = 5;
@@ -86,7 +135,8 @@ static void choose_header(struct lttng_gen *g)
 /* A trace of user space: one directory a process below that of the recording, one channel, and microseconds for a clock. */
 static void choose_user_space(struct lttng_gen *g)
 {
-	if (g->breaking || g->flight || g->l->era != LTTNG_CHANNEL_MARKERS || !choices_chance(g->c, 1, 8))
+	if (g->breaking || g->flight || g->l->era != LTTNG_CHANNEL_MARKERS ||
+	    !gen_has(g->g, LTTNG_FEATURE_USER, choices_chance(g->c, 1, 8)))
 		return;
 	unsigned unique = (unsigned)choices_below(g->c, 1000000);
 	unsigned pid = 2 + (unsigned)choices_below(g->c, 32766);
@@ -145,7 +195,7 @@ static void choose_channels(struct lttng_gen *g)
 		(void)snprintf(g->channels[g->channel_count], sizeof(g->channels[0]), "compact");
 		g->channel_flight[g->channel_count++] = g->flight;
 	}
-	bool gap = g->want_gap || (!g->breaking && choices_chance(g->c, 1, 8));
+	bool gap = g->want_gap || (!g->breaking && gen_has(g->g, LTTNG_FEATURE_GAP, choices_chance(g->c, 1, 8)));
 	for (unsigned i = 0; i < g->cpu_count; i++)
 		g->cpus[i] = i + (gap && i + 1 == g->cpu_count && i ? 1 + (unsigned)choices_below(g->c, 5) : 0);
 	for (unsigned i = 0; i < g->channel_count; i++)
@@ -338,7 +388,7 @@ static void make_channels(struct lttng_gen *g)
 
 static void make_side_files(struct lttng_gen *g)
 {
-	if (!g->breaking && choices_chance(g->c, 1, 6)) {
+	if (!g->breaking && gen_has(g->g, LTTNG_FEATURE_SYSTEM, choices_chance(g->c, 1, 6))) {
 		struct lttng_made_file *f = lttng_gen_file(g, "info/system.xml");
 		bytes_printf(&f->b,
 			     "<system node_name=\"thales\" domainname=\"(none)\" cpu=\"%u\" arch_size=\"%s\" endian=\"%s\" "
@@ -347,7 +397,7 @@ static void make_side_files(struct lttng_gen *g)
 			     g->cpu_count, g->arch == 8 ? "LP64" : "ILP32", g->big ? "big" : "little",
 			     12 + (unsigned)choices_below(g->c, 20), g->arch == 8 ? "x86_64" : "i686");
 	}
-	if (!g->breaking && choices_chance(g->c, 1, 8)) {
+	if (!g->breaking && gen_has(g->g, LTTNG_FEATURE_BOOKMARKS, choices_chance(g->c, 1, 8))) {
 		struct lttng_made_file *f = lttng_gen_file(g, "bookmarks.xml");
 		bytes_printf(&f->b,
 			     "<bookmarks>\n<location name=\"start\" cpu=\"0\" cycle=\"%llu\"/>\n<location "
@@ -387,6 +437,7 @@ enum tracemend_status lttng_generate(struct gen *gen)
 	g->breaking = gen->rule >= 0;
 	g->want_heartbeat = g->want_aligned = -1;
 	lttng_break(g, GEN_SHAPE);
+	ask(g);
 	choose_version(g);
 	choose_machine(g);
 	choose_header(g);

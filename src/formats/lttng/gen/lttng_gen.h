@@ -27,6 +27,14 @@ enum { LV_0_6, LV_0_7, LV_0_8, LV_1_0, LV_LITERAL, LV_2_0, LV_2_0_64, LV_2_1, LV
 #define LV_TRACE (LV_NEW & ~LV_CHANNEL)
 #define LV_LOSS (LV_CHANNEL | LTTNG_V(LV_2_2))
 
+/* What a trace can contain: LTTNG_FEATURE_BIG_ENDIAN, ... */
+enum lttng_feature {
+#define FEATURE(symbol, ...) LTTNG_FEATURE_##symbol,
+#include "formats/lttng/gen/lttng_features.def"
+#undef FEATURE
+	LTTNG_FEATURE_COUNT
+};
+
 /* An event type of the pool: its fields by a letter each, see lttng_gen_types.c. */
 struct lttng_kind {
 	const char *name, *format, *fields;

@@ -4,6 +4,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The value of a kind that the recipe leaves, from the one that was drawn on. first: the feature of value 0. */
+static unsigned choose(const struct gen *g, unsigned first, unsigned count, unsigned drawn)
+{
+	const uint64_t left = gen_choice(g, ((UINT64_C(1) << count) - 1) << first);
+
+	while (!(left & FEATURE_BIT(first + drawn)))
+		drawn = (drawn + count - 1) % count;
+	return drawn;
+}
+
+/* What the recipe says of the shape that was drawn. */
+static void ask(struct tracedat_gen *g)
+{
+	struct gen *gen = g->g;
+	const uint64_t packed = FEATURE_BIT(TRACEDAT_FEATURE_ZLIB) | FEATURE_BIT(TRACEDAT_FEATURE_ZSTD);
+	const uint64_t plain = FEATURE_BIT(TRACEDAT_FEATURE_PLAIN), six = FEATURE_BIT(TRACEDAT_FEATURE_V6);
+	const bool wide = (gen->with & FEATURE_BIT(TRACEDAT_FEATURE_COMPAT)) != 0, compat = g->user_long < g->long_size;
+	const bool bare = (gen->with & FEATURE_BIT(TRACEDAT_FEATURE_NO_OPTIONS)) != 0;
+
+	if (bare)
+		g->version = 6;
+	if (((gen->with & packed && !(gen->with & plain)) || gen->without & plain) && !(gen->with & six))
+		g->version = 7;
+	g->version = 6 + choose(gen, TRACEDAT_FEATURE_V6, 2, g->version - 6);
+	g->codec = g->version == 6 ? TRACEDAT_NONE : (enum tracedat_codec)choose(gen, TRACEDAT_FEATURE_PLAIN, 3, g->codec);
+	g->big_endian = gen_has(gen, TRACEDAT_FEATURE_BIG_ENDIAN, g->big_endian);
+	g->long_size = gen_has(gen, TRACEDAT_FEATURE_NARROW, g->long_size == 4 && !wide) ? 4 : 8;
+	g->user_long = g->long_size == 8 && gen_has(gen, TRACEDAT_FEATURE_COMPAT, compat) ? 4 : g->long_size;
+	g->page_size = gen_has(gen, TRACEDAT_FEATURE_OTHER_PAGES, g->page_size == 8192) ? 8192 : 4096;
+	g->latency = gen_has(gen, TRACEDAT_FEATURE_LATENCY, g->latency && !bare);
+	g->no_options = g->version == 6 && !g->latency && gen_has(gen, TRACEDAT_FEATURE_NO_OPTIONS, g->no_options);
+	gen->has |= FEATURE_BIT(TRACEDAT_FEATURE_V6 + g->version - 6) | FEATURE_BIT(TRACEDAT_FEATURE_PLAIN + g->codec);
+}
+
 static void make_shape(struct tracedat_gen *g)
 {
 	struct choices *c = g->choices;
@@ -12,7 +46,7 @@ static void make_shape(struct tracedat_gen *g)
 	g->long_size = g->user_long = 8;
 	g->page_size = 4096;
 	g->chunk_pages = 10;
-	if (g->g->rule >= 0) {
+	if (g->g->rule >= 0) { /* breakers know one shape */
 		g->version = strstr(tracedat_rules[g->g->rule].id, "/v7-") ? 7 : 6;
 		bool zstd = strstr(tracedat_rules[g->g->rule].id, "/v7-chunk") ||
 			    strstr(tracedat_rules[g->g->rule].id, "/v7-block");
@@ -26,12 +60,7 @@ static void make_shape(struct tracedat_gen *g)
 		g->page_size = choices_chance(c, 1, 8) ? 8192 : 4096;
 		g->latency = choices_chance(c, 1, 12);
 		g->no_options = g->version == 6 && !g->latency && choices_chance(c, 1, 16);
-	}
-	if (g->g->host) {
-		g->codec = g->codec == TRACEDAT_ZLIB ? TRACEDAT_ZSTD : g->codec; /* Debian's trace-cmd has no zlib */
-		g->big_endian = g->latency = false;
-		g->long_size = g->user_long = 8;
-		g->page_size = 4096; /* a reader maps pages, by its own page size */
+		ask(g);
 	}
 	g->header_page_size = g->page_size;
 }

@@ -15,6 +15,14 @@
 #define TRACEDAT_GEN_CPUS 4u
 #define TRACEDAT_GEN_TEXT_CHUNK 1024u /* bytes of latency output in a chunk */
 
+/* What a capture can contain: TRACEDAT_FEATURE_V6, ... */
+enum tracedat_feature {
+#define FEATURE(symbol, ...) TRACEDAT_FEATURE_##symbol,
+#include "formats/tracedat/gen/tracedat_features.def"
+#undef FEATURE
+	TRACEDAT_FEATURE_COUNT
+};
+
 struct tracedat_gen_format {
 	char system[300];
 	struct bytes text;

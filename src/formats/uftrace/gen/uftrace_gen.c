@@ -48,8 +48,8 @@ enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
 /* Versions of writers, the usual one first. */
 static const unsigned versions[] = { 130, 100, 130, 93, 140, 92, 130, 90, 82, 170, 81, 80, 200, 62, 60, 130, 190, 50 };
 
-/* Of Debian 12: later ones write symbols with sizes, which it does not read. And the first that writes files of version 4. */
-#define HOST_VERSION 130u
+/* The last one that writes symbols without sizes, which is that of Debian 12. And the first that writes files of version 4. */
+#define LAST_VERSION 130u
 #define FILE_4_VERSION 60u
 
 enum { VERSION_COUNT = sizeof(versions) / sizeof(versions[0]) };
@@ -141,17 +141,29 @@ static void make_capture(struct uftrace_gen *g)
 	uftrace_gen_write_side_files(g);
 }
 
-/* Leaves out what uftrace 0.13 on a 64-bit little-endian machine, not as root, does not read; what the defect needs stays. */
-static void keep_to_host(struct uftrace_gen *g)
+/* What the recipe says of features; what the defect needs stays, and what is asked for gives way to what was before. */
+static void ask(struct uftrace_gen *g)
 {
-	const uint64_t other = UFTRACE_GEN_FOREIGN | UFTRACE_GEN_BIG_ENDIAN | UFTRACE_GEN_NARROW | UFTRACE_GEN_DEEP |
-			       UFTRACE_GEN_KERNEL | UFTRACE_GEN_OPTS;
+	const uint64_t newer = FEATURE_BIT(UFTRACE_FEATURE_NEWER), old = FEATURE_BIT(UFTRACE_FEATURE_OLD_FILES);
+	const uint64_t with = g->g->with, without = g->g->without;
 
-	g->refuse |= other & ~g->want;
-	if (g->version_low <= HOST_VERSION && g->version_high > HOST_VERSION)
-		g->version_high = HOST_VERSION;
-	if (g->version_low < FILE_4_VERSION && g->version_high >= FILE_4_VERSION)
+	g->refuse |= without & ~g->want & ~(newer | old);
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const struct feature *f = &features[i];
+		bool excluded = false;
+		for (size_t k = 0; k < FEATURE_COUNT; k++)
+			excluded |= (g->want & features[k].feature) && (features[k].excludes & (f->feature | f->needs));
+		if ((with & f->feature) && !excluded && !((f->feature | f->needs) & g->refuse) && !(f->excludes & g->want))
+			g->want |= f->feature | f->needs;
+	}
+	if ((without & newer) && g->version_low <= LAST_VERSION && g->version_high > LAST_VERSION)
+		g->version_high = LAST_VERSION;
+	if ((without & old) && g->version_low < FILE_4_VERSION && g->version_high >= FILE_4_VERSION)
 		g->version_low = FILE_4_VERSION;
+	if ((with & newer) && g->version_high > LAST_VERSION && g->version_low <= LAST_VERSION)
+		g->version_low = LAST_VERSION + 1;
+	if ((with & old) && g->version_low < FILE_4_VERSION && g->version_high >= FILE_4_VERSION)
+		g->version_high = FILE_4_VERSION - 1;
 }
 
 enum tracemend_status uftrace_generate(struct gen *gen)
@@ -165,9 +177,11 @@ enum tracemend_status uftrace_generate(struct gen *gen)
 	g->g = gen;
 	g->version_high = 999;
 	uftrace_break(g, GEN_SHAPE);
-	if (gen->host)
-		keep_to_host(g);
+	ask(g);
 	make_capture(g);
+	gen->has = g->features;
+	gen->has |= g->version > LAST_VERSION ? FEATURE_BIT(UFTRACE_FEATURE_NEWER) : 0;
+	gen->has |= g->version < FILE_4_VERSION ? FEATURE_BIT(UFTRACE_FEATURE_OLD_FILES) : 0;
 	for (size_t i = 0; i < gen->file_count; i++)
 		gen->failed |= gen->files[i].bytes.failed;
 	if (!gen->failed)

@@ -13,39 +13,45 @@
 #include "formats/uftrace/gen/uftrace_gen_model.h"
 #include "formats/uftrace/uftrace.h"
 
-/* What a capture can contain. Each is switched on or off for a whole capture, so that every combination occurs. */
-enum uftrace_gen_feature {
-	UFTRACE_GEN_LIBCALL = 1 << 0, /* library calls are traced (feat bit 0) */
-	UFTRACE_GEN_THREADS = 1 << 1,
-	UFTRACE_GEN_FORK = 1 << 2,	/* children that go on with the same image */
-	UFTRACE_GEN_FORK_EXEC = 1 << 3, /* children that exec */
-	UFTRACE_GEN_SPAWN = 1 << 4,	/* processes without a FORK line (posix_spawn, system) */
-	UFTRACE_GEN_EXEC = 1 << 5,	/* exec without fork, at the end of the first process */
-	UFTRACE_GEN_DLOPEN = 1 << 6,
-	UFTRACE_GEN_ARGS = 1 << 7,    /* argspec: */
-	UFTRACE_GEN_RETVALS = 1 << 8, /* retspec: */
-	UFTRACE_GEN_AUTO = 1 << 9,    /* auto-args:1 and the argauto, retauto and enumauto lists */
-	UFTRACE_GEN_DEBUG = 1 << 10,  /* .dbg files */
-	UFTRACE_GEN_LOST = 1 << 11,
-	UFTRACE_GEN_EVENTS = 1 << 12, /* built-in events */
-	UFTRACE_GEN_PROBES = 1 << 13, /* user events and events.txt */
-	UFTRACE_GEN_PERF = 1 << 14,
-	UFTRACE_GEN_KERNEL = 1 << 15,
-	UFTRACE_GEN_EXTERN = 1 << 16,
-	UFTRACE_GEN_NOTE = 1 << 17,
-	UFTRACE_GEN_OPTS = 1 << 18, /* default.opts; with content or empty */
-	UFTRACE_GEN_DEEP = 1 << 19, /* nesting beyond the 1024 levels that the depth field can say */
-	UFTRACE_GEN_OPEN = 1 << 20, /* frames stay open at the end */
-	UFTRACE_GEN_LONGJMP = 1 << 21,
-	UFTRACE_GEN_ESTIMATE = 1 << 22,
-	UFTRACE_GEN_INTERRUPTED = 1 << 23, /* the recorder was told to stop: exit_status -1, no usage block */
-	UFTRACE_GEN_ORPHAN = 1 << 24,	   /* a map of an image that never called a traced function */
-	UFTRACE_GEN_COLLIDE = 1 << 25,	   /* two libraries of one name: the second symbol file has a suffix */
-	UFTRACE_GEN_FOREIGN = 1 << 26,	   /* the QEMU plugin wrote it */
-	UFTRACE_GEN_BIG_ENDIAN = 1 << 27,
-	UFTRACE_GEN_NARROW = 1 << 28,	 /* 32-bit addresses and longs */
-	UFTRACE_GEN_LIBRARIES = 1 << 29, /* libraries beside the program, with calls into them */
+/* What a capture can contain: UFTRACE_FEATURE_LIBCALL, ... Each is switched on or off for a whole capture, so that every
+ * combination occurs. Most of the generator knows them as bits: UFTRACE_GEN_LIBCALL. */
+enum uftrace_feature {
+#define FEATURE(symbol, ...) UFTRACE_FEATURE_##symbol,
+#include "formats/uftrace/gen/uftrace_features.def"
+#undef FEATURE
+	UFTRACE_FEATURE_COUNT
 };
+
+#define UFTRACE_GEN_LIBCALL FEATURE_BIT(UFTRACE_FEATURE_LIBCALL)
+#define UFTRACE_GEN_THREADS FEATURE_BIT(UFTRACE_FEATURE_THREADS)
+#define UFTRACE_GEN_FORK FEATURE_BIT(UFTRACE_FEATURE_FORK)
+#define UFTRACE_GEN_FORK_EXEC FEATURE_BIT(UFTRACE_FEATURE_FORK_EXEC)
+#define UFTRACE_GEN_SPAWN FEATURE_BIT(UFTRACE_FEATURE_SPAWN)
+#define UFTRACE_GEN_EXEC FEATURE_BIT(UFTRACE_FEATURE_EXEC)
+#define UFTRACE_GEN_DLOPEN FEATURE_BIT(UFTRACE_FEATURE_DLOPEN)
+#define UFTRACE_GEN_ARGS FEATURE_BIT(UFTRACE_FEATURE_ARGS)
+#define UFTRACE_GEN_RETVALS FEATURE_BIT(UFTRACE_FEATURE_RETVALS)
+#define UFTRACE_GEN_AUTO FEATURE_BIT(UFTRACE_FEATURE_AUTO)
+#define UFTRACE_GEN_DEBUG FEATURE_BIT(UFTRACE_FEATURE_DEBUG)
+#define UFTRACE_GEN_LOST FEATURE_BIT(UFTRACE_FEATURE_LOST)
+#define UFTRACE_GEN_EVENTS FEATURE_BIT(UFTRACE_FEATURE_EVENTS)
+#define UFTRACE_GEN_PROBES FEATURE_BIT(UFTRACE_FEATURE_PROBES)
+#define UFTRACE_GEN_PERF FEATURE_BIT(UFTRACE_FEATURE_PERF)
+#define UFTRACE_GEN_KERNEL FEATURE_BIT(UFTRACE_FEATURE_KERNEL)
+#define UFTRACE_GEN_EXTERN FEATURE_BIT(UFTRACE_FEATURE_EXTERN)
+#define UFTRACE_GEN_NOTE FEATURE_BIT(UFTRACE_FEATURE_NOTE)
+#define UFTRACE_GEN_OPTS FEATURE_BIT(UFTRACE_FEATURE_OPTS)
+#define UFTRACE_GEN_DEEP FEATURE_BIT(UFTRACE_FEATURE_DEEP)
+#define UFTRACE_GEN_OPEN FEATURE_BIT(UFTRACE_FEATURE_OPEN)
+#define UFTRACE_GEN_LONGJMP FEATURE_BIT(UFTRACE_FEATURE_LONGJMP)
+#define UFTRACE_GEN_ESTIMATE FEATURE_BIT(UFTRACE_FEATURE_ESTIMATE)
+#define UFTRACE_GEN_INTERRUPTED FEATURE_BIT(UFTRACE_FEATURE_INTERRUPTED)
+#define UFTRACE_GEN_ORPHAN FEATURE_BIT(UFTRACE_FEATURE_ORPHAN)
+#define UFTRACE_GEN_COLLIDE FEATURE_BIT(UFTRACE_FEATURE_COLLIDE)
+#define UFTRACE_GEN_FOREIGN FEATURE_BIT(UFTRACE_FEATURE_FOREIGN)
+#define UFTRACE_GEN_BIG_ENDIAN FEATURE_BIT(UFTRACE_FEATURE_BIG_ENDIAN)
+#define UFTRACE_GEN_NARROW FEATURE_BIT(UFTRACE_FEATURE_NARROW)
+#define UFTRACE_GEN_LIBRARIES FEATURE_BIT(UFTRACE_FEATURE_LIBRARIES)
 
 struct uftrace_gen {
 	struct gen *g;
