@@ -83,7 +83,6 @@ struct gen {
 	/* By index in the format's features: those of the recipe; what the defect needs comes first. */
 	uint64_t with, without;
 	uint64_t has;	  /* out: features of the capture */
-	bool host;	  /* see struct tracemend_recipe: for what has no feature of its own yet */
 	uint64_t records; /* out: records of the valid capture, as scan would count them */
 	struct gen_file *files;
 	size_t file_count, file_capacity;

@@ -100,7 +100,6 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 	s->gen.choices = &choices;
 	s->gen.size = recipe->size;
 	s->gen.rule = target->own;
-	s->gen.host = recipe->host;
 	s->gen.sound = recipe->sound;
 	if (recipe_features(&s->gen, recipe, s->format, error) != TM_OK)
 		return error->status;

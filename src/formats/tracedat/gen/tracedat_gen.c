@@ -18,13 +18,18 @@ static unsigned choose(const struct gen *g, unsigned first, unsigned count, unsi
 static void ask(struct tracedat_gen *g)
 {
 	struct gen *gen = g->g;
-	const uint64_t packed = FEATURE_BIT(TRACEDAT_FEATURE_ZLIB) | FEATURE_BIT(TRACEDAT_FEATURE_ZSTD);
+	const uint64_t sections = FEATURE_BIT(TRACEDAT_FEATURE_BTF) | FEATURE_BIT(TRACEDAT_FEATURE_MODULES);
+	const uint64_t packed = FEATURE_BIT(TRACEDAT_FEATURE_ZLIB) | FEATURE_BIT(TRACEDAT_FEATURE_ZSTD) | sections;
 	const uint64_t plain = FEATURE_BIT(TRACEDAT_FEATURE_PLAIN), six = FEATURE_BIT(TRACEDAT_FEATURE_V6);
 	const bool wide = (gen->with & FEATURE_BIT(TRACEDAT_FEATURE_COMPAT)) != 0, compat = g->user_long < g->long_size;
 	const bool bare = (gen->with & FEATURE_BIT(TRACEDAT_FEATURE_NO_OPTIONS)) != 0;
 
 	if (bare)
 		g->version = 6;
+	if (gen->with >> TRACEDAT_FEATURE_INSTANCES) /* what is in pages or options */
+		g->latency = g->no_options = false;
+	if (gen->with & sections && !(gen->with & plain) && g->codec == TRACEDAT_NONE)
+		g->codec = TRACEDAT_ZSTD;
 	if (((gen->with & packed && !(gen->with & plain)) || gen->without & plain) && !(gen->with & six))
 		g->version = 7;
 	g->version = 6 + choose(gen, TRACEDAT_FEATURE_V6, 2, g->version - 6);

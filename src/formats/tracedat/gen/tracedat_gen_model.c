@@ -132,7 +132,7 @@ static void make_peers(struct tracedat_gen *g)
 	struct choices *c = g->choices;
 	struct bytes *o;
 
-	if (choices_chance(c, 1, 8)) {
+	if (gen_has(g->g, TRACEDAT_FEATURE_TIME_SHIFT, choices_chance(c, 1, 8))) {
 		uint32_t cpus = (uint32_t)choices_between(c, 1, 3), samples = (uint32_t)choices_between(c, 1, 4);
 		bool fractions = choices_chance(c, 1, 2); /* since 3.0 */
 		o = &tracedat_gen_option_add(g, TRACEDAT_TIME_SHIFT, "", 0)->data;
@@ -149,7 +149,8 @@ static void make_peers(struct tracedat_gen *g)
 		for (uint32_t k = 0; fractions && k < cpus * samples; k++)
 			bytes_u64(o, 0);
 	}
-	for (uint64_t i = choices_chance(c, 1, 8) ? choices_between(c, 1, 2) : 0; i > 0; i--) {
+	for (uint64_t i = gen_has(g->g, TRACEDAT_FEATURE_GUESTS, choices_chance(c, 1, 8)) ? choices_between(c, 1, 2) : 0; i > 0;
+	     i--) {
 		uint32_t cpus = (uint32_t)choices_between(c, 1, 4);
 		o = &tracedat_gen_option_add(g, TRACEDAT_GUEST, "guest", i == 1 ? 6 : 0)->data;
 		if (i != 1)
@@ -161,7 +162,7 @@ static void make_peers(struct tracedat_gen *g)
 			bytes_u32(o, 1000 + k);
 		}
 	}
-	if (choices_chance(c, 1, 8)) {
+	if (gen_has(g->g, TRACEDAT_FEATURE_TSC2NSEC, choices_chance(c, 1, 8))) {
 		o = &tracedat_gen_option_add(g, TRACEDAT_TSC2NSEC, "", 0)->data;
 		bytes_u32(o, (uint32_t)choices_between(c, 1, 1u << 30));
 		bytes_u32(o, (uint32_t)choices_below(c, 33));
@@ -173,13 +174,18 @@ static void make_peers(struct tracedat_gen *g)
 static void make_later(struct tracedat_gen *g)
 {
 	struct choices *c = g->choices;
-	if (choices_chance(c, 1, 8))
-		option_text(g, TRACEDAT_LAST_BOOT, "boot_mapped:0 ffffffff81000000\n");
 	/* Files of version 7 that are not compressed cannot have these sections: readers refuse them. */
-	bool sections = g->version == 7 && g->codec != TRACEDAT_NONE;
-	g->with_btf = sections && choices_chance(c, 1, 6);
-	g->with_modules = sections && choices_chance(c, 1, 6);
-	for (uint64_t i = choices_chance(c, 1, 8) ? choices_between(c, 1, 3) : 0; i > 0; i--) {
+	const bool sections = g->version == 7 && g->codec != TRACEDAT_NONE;
+	const bool boot = choices_chance(c, 1, 8);
+	const bool btf = sections && choices_chance(c, 1, 6), modules = sections && choices_chance(c, 1, 6);
+	uint64_t unknown = choices_chance(c, 1, 8) ? choices_between(c, 1, 3) : 0;
+	const bool later = gen_has(g->g, TRACEDAT_FEATURE_LATER, boot || unknown);
+
+	g->with_btf = sections && gen_has(g->g, TRACEDAT_FEATURE_BTF, btf);
+	g->with_modules = sections && gen_has(g->g, TRACEDAT_FEATURE_MODULES, modules);
+	if (later && (boot || !unknown))
+		option_text(g, TRACEDAT_LAST_BOOT, "boot_mapped:0 ffffffff81000000\n");
+	for (; later && unknown; unknown--) {
 		static const unsigned ids[] = { 26, 27, 30, 99, 1000 };
 		(void)tracedat_gen_option_add(g, ids[choices_below(c, 5)], "a later option's content",
 					      (size_t)choices_below(c, 25));
@@ -191,6 +197,7 @@ static void make_options(struct tracedat_gen *g)
 	char clock[64];
 	uint8_t number[8];
 	uint32_t cpus = 0;
+	bool broken = g->g->rule >= 0;
 
 	(void)snprintf(clock, sizeof(clock), "%s global [%s] x86-tsc\n", strcmp(g->buffers[0].clock, "local") ? "local" : "perf",
 		       g->buffers[0].clock);
@@ -216,20 +223,23 @@ static void make_options(struct tracedat_gen *g)
 		store_u32(number, cpus, g->big_endian);
 		(void)tracedat_gen_option_add(g, TRACEDAT_CPUCOUNT, number, 4);
 	}
-	if (choices_chance(g->choices, 1, 4))
+	bool date = choices_chance(g->choices, 1, 4);
+	if (broken ? date : gen_has(g->g, TRACEDAT_FEATURE_DATE, date))
 		option_text(g, TRACEDAT_DATE, "0x5f0e3d");
-	if (choices_chance(g->choices, 1, 4))
+	bool offset = choices_chance(g->choices, 1, 4);
+	if (broken ? offset : gen_has(g->g, TRACEDAT_FEATURE_OFFSET, offset))
 		option_text(g, TRACEDAT_OFFSET, "-1000");
-	if (choices_chance(g->choices, 1, 4))
+	bool maps = choices_chance(g->choices, 1, 4);
+	if (broken ? maps : gen_has(g->g, TRACEDAT_FEATURE_PROCMAPS, maps))
 		option_text(g, TRACEDAT_PROCMAPS, "2a 1 demo\n400000 401000 /usr/bin/demo\n");
-	bool broken = g->g->rule >= 0;
-	for (uint64_t i = !broken && choices_chance(g->choices, 1, 8) ? choices_between(g->choices, 1, 2) : 0; i > 0; i--)
+	bool hooks = !broken && gen_has(g->g, TRACEDAT_FEATURE_HOOKS, choices_chance(g->choices, 1, 8));
+	for (uint64_t i = hooks ? choices_between(g->choices, 1, 2) : 0; i > 0; i--)
 		option_text(g, TRACEDAT_HOOK,
 			    i == 1 ? "sched:sched_switch,prev_pid/sched:sched_switch,next_pid,p"
 				   : "tick,count,common_pid/tick,count");
 	if (!broken)
 		make_peers(g);
-	if (!broken && !g->g->host)
+	if (!broken)
 		make_later(g);
 	if (g->version == 6)
 		for (size_t i = 1; i < g->buffer_count; i++) {
@@ -307,7 +317,7 @@ static void make_cpu(struct tracedat_gen *g, struct tracedat_gen_cpu *cpu, uint6
 		else
 			gen_any(g, cpu);
 		if (!broken && choices_chance(c, 1, end)) {
-			if (choices_chance(c, 1, 6))
+			if (choices_chance(c, 1, 6) && g->g->has & FEATURE_BIT(TRACEDAT_FEATURE_LOST))
 				tracedat_gen_missed(g, cpu, choices_chance(c, 1, 2) ? choices_between(c, 1, 1000) : 0);
 			tracedat_gen_page_end(g, cpu);
 		}
@@ -322,6 +332,11 @@ static void make_buffers(struct tracedat_gen *g)
 	const char *clock = broken ? "local" : clocks[choices_below(c, 5)];
 	/* Only options name instances. */
 	size_t instances = broken ? g->instances : g->no_options ? 0 : (size_t)choices_below(c, 3);
+	if (!broken && !g->no_options && !gen_has(g->g, TRACEDAT_FEATURE_INSTANCES, instances))
+		instances = 0;
+	else if (!broken && !g->no_options && !instances)
+		instances = 1;
+	(void)gen_has(g->g, TRACEDAT_FEATURE_LOST, !broken);
 	size_t cpus = broken ? 2 : (size_t)choices_between(c, 1, 3);
 	/* What is left of the wanted size, and the CPUs that share it. */
 	size_t left = cpus * (1 + instances);
