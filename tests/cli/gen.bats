@@ -175,7 +175,7 @@ dumped() { # FOLDER REGEX
 	# A defect comes first.
 	exits 0 gen -f fxt --rule big-endian-trace --without big-endian -o made
 	exits 0 gen --list-features
-	for format in fxt uftrace tracedat lttng; do
+	for format in fxt uftrace tracedat ktrace lttng; do
 		grep -q "^$format " <<< "$output"
 	done
 	exits 0 gen --list-features -f fxt

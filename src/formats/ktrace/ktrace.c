@@ -99,11 +99,19 @@ static enum tracemend_status ktrace_scan(struct scan *s)
 	return status;
 }
 
+static const struct tracemend_feature features[] = {
+#define FEATURE(symbol, name, one_of, text) { name, text, one_of, true },
+#include "formats/ktrace/gen/ktrace_features.def"
+#undef FEATURE
+};
+
 extern const struct format ktrace_format;
 const struct format ktrace_format = {
 	.public = { .name = "ktrace", .title = "Darwin ktrace", .extension = ".ktrace" },
 	.rules = ktrace_rules,
 	.rule_count = KTRACE_RULE_COUNT,
+	.features = features,
+	.feature_count = KTRACE_FEATURE_COUNT,
 	.bid = ktrace_bid,
 	.scan = ktrace_scan,
 	.generate = ktrace_generate,

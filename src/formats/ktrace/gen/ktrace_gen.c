@@ -71,11 +71,12 @@ static void make_header_chunks(struct ktrace_gen *g)
 {
 	struct ktrace_made *m;
 
-	if (choices_chance(g->c, 1, 2) && (m = ktrace_make_chunk(g, KTRACE_MACHINE, 0, true)) != NULL)
+	if (ktrace_gen_has(g, KTRACE_FEATURE_MACHINE, choices_chance(g->c, 1, 2)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_MACHINE, 0, true)) != NULL)
 		ktrace_make_plist(g, &m->payload, "kern_version hw_memsize hw_pagesize os_name os_build arch active_cpus");
-	if (choices_chance(g->c, 1, 3))
+	if (ktrace_gen_has(g, KTRACE_FEATURE_UUID, choices_chance(g->c, 1, 3)))
 		make_fixed(g, KTRACE_UUID, 0, 16, true);
-	if (choices_chance(g->c, 1, 6))
+	if (ktrace_gen_has(g, KTRACE_FEATURE_NONE, choices_chance(g->c, 1, 6)))
 		(void)ktrace_make_chunk(g, KTRACE_NULL, 0, true);
 	if ((m = ktrace_make_chunk(g, KTRACE_CPU_MAP, 1, true)) != NULL)
 		make_cpus(g, &m->payload, choices_chance(g->c, 3, 4));
@@ -124,17 +125,19 @@ static void make_first_chunks(struct ktrace_gen *g)
 {
 	struct ktrace_made *m;
 
-	if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_CONFIG, 0, false)) != NULL)
+	if (ktrace_gen_has(g, KTRACE_FEATURE_CONFIG, choices_chance(g->c, 1, 3)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_CONFIG, 0, false)) != NULL)
 		ktrace_make_plist(g, &m->payload, "owner_kind owner_name kdebug_state kperf_state kpc_state");
-	if (choices_chance(g->c, 1, 5) && (m = ktrace_make_chunk(g, KTRACE_STACKSHOT, 1, false)) != NULL) {
+	if (ktrace_gen_has(g, KTRACE_FEATURE_STACKSHOT, choices_chance(g->c, 1, 5)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_STACKSHOT, 1, false)) != NULL) {
 		bytes_u32(&m->payload, 0x59a25807);
 		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 40));
 	}
 	if ((m = ktrace_make_chunk(g, KTRACE_THREAD_MAP, 0, false)) != NULL)
 		make_threads(g, &m->payload);
-	if (choices_chance(g->c, 1, 4))
+	if (ktrace_gen_has(g, KTRACE_FEATURE_TIME_SYNC, choices_chance(g->c, 1, 4)))
 		make_fixed(g, KTRACE_TIME_SYNC, 1, 48, false);
-	if (choices_chance(g->c, 1, 6))
+	if (ktrace_gen_has(g, KTRACE_FEATURE_SUBFILES, choices_chance(g->c, 1, 6)))
 		make_subfiles(g);
 	ktrace_make_others(g, false);
 }
@@ -145,7 +148,8 @@ static bool make_events_chunks(struct ktrace_gen *g, uint64_t count, uint64_t ev
 	struct ktrace_made *m;
 
 	for (uint64_t i = 0; i < count; i++) {
-		if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_NULL, 0, false)) != NULL)
+		if (ktrace_gen_has(g, KTRACE_FEATURE_NONE, choices_chance(g->c, 1, 3)) &&
+		    (m = ktrace_make_chunk(g, KTRACE_NULL, 0, false)) != NULL)
 			(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 64));
 		if ((m = ktrace_make_chunk(g, KTRACE_EVENTS, 0, false)) == NULL)
 			return false;
@@ -163,17 +167,21 @@ static void make_last_chunks(struct ktrace_gen *g)
 {
 	struct ktrace_made *m;
 
-	if (choices_chance(g->c, 1, 5) && (m = ktrace_make_chunk(g, KTRACE_EVENTS_COMPRESSED, 0, false)) != NULL) {
+	if (ktrace_gen_has(g, KTRACE_FEATURE_COMPRESSED, choices_chance(g->c, 1, 5)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_EVENTS_COMPRESSED, 0, false)) != NULL) {
 		uint64_t events = choices_below(g->c, 9);
 		bytes_u64(&m->payload, 0);
 		bytes_u32(&m->payload, (uint32_t)events);
 		(void)bytes_grow(&m->payload, (size_t)(5 * events));
 	}
-	if (choices_chance(g->c, 1, 4) && (m = ktrace_make_chunk(g, KTRACE_TRACE_CODES, 0, false)) != NULL)
+	if (ktrace_gen_has(g, KTRACE_FEATURE_CODES, choices_chance(g->c, 1, 4)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_TRACE_CODES, 0, false)) != NULL)
 		bytes_text(&m->payload, "0x1400000 MACH_SCHED\n0x40c0014 BSC_open\n");
-	if (choices_chance(g->c, 1, 3) && (m = ktrace_make_chunk(g, KTRACE_SUMMARY, 0, false)) != NULL)
+	if (ktrace_gen_has(g, KTRACE_FEATURE_SUMMARY, choices_chance(g->c, 1, 3)) &&
+	    (m = ktrace_make_chunk(g, KTRACE_SUMMARY, 0, false)) != NULL)
 		bytes_u64(&m->payload, g->time + 1);
-	if (choices_chance(g->c, 1, 4) && (m = ktrace_make_chunk(g, 0x8100 + (uint32_t)choices_below(g->c, 64), 0, false)) != NULL)
+	if (ktrace_gen_has(g, KTRACE_FEATURE_UNKNOWN, choices_chance(g->c, 1, 4)) &&
+	    (m = ktrace_make_chunk(g, 0x8100 + (uint32_t)choices_below(g->c, 64), 0, false)) != NULL)
 		(void)bytes_grow(&m->payload, (size_t)choices_below(g->c, 40));
 }
 
@@ -231,9 +239,10 @@ static void v3_write(struct ktrace_gen *g)
 
 static void v3_make(struct ktrace_gen *g)
 {
-	g->magic = choices_chance(g->c, 1, 12) && g->g->rule < 0 ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC;
+	const bool kernel = choices_chance(g->c, 1, 12);
+	g->magic = g->g->rule < 0 && gen_has(g->g, KTRACE_FEATURE_KERNEL, kernel) ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC;
 	g->major = g->magic == KTRACE_MAGIC_KERNEL ? 1 : (uint16_t)choices_below(g->c, 2);
-	g->is_64 = !choices_chance(g->c, 1, 4) || g->width == 64;
+	g->is_64 = !ktrace_gen_has(g, KTRACE_FEATURE_NARROW, choices_chance(g->c, 1, 4)) || g->width == 64;
 	g->flags = g->is_64 ? KTRACE_FLAG_64 : 0;
 	g->numer = choices_chance(g->c, 1, 2) ? 125 : 1;
 	g->denom = g->numer == 125 ? 3 : 1;
@@ -252,7 +261,7 @@ static void raw_make(struct ktrace_gen *g)
 {
 	uint64_t budget = g->g->size ? 0 : 4 + choices_below(g->c, 24);
 
-	g->is_64 = g->width == 32 ? false : choices_chance(g->c, 2, 3);
+	g->is_64 = g->width == 32 ? false : !ktrace_gen_has(g, KTRACE_FEATURE_NARROW, !choices_chance(g->c, 2, 3));
 	start(g);
 	/* Device streams of version 2 may leave the time out. */
 	if (g->raw == 2 && choices_chance(g->c, 1, 2))
@@ -318,6 +327,22 @@ static void gen_free(struct ktrace_gen *g)
 	bytes_free(&g->events);
 }
 
+/* The version that the recipe leaves, from the one that was drawn on: -1 is version 3, else RAW. What is in chunks is asked for in
+ * version 3 only. */
+static int choose_version(struct gen *g, int raw)
+{
+	const uint64_t versions = FEATURE_BIT(KTRACE_FEATURE_NARROW) - 1, v3 = FEATURE_BIT(KTRACE_FEATURE_V3);
+	uint64_t left = gen_choice(g, versions);
+	int n = raw + 1;
+
+	if (g->with >> KTRACE_FEATURE_KERNEL && left & v3)
+		left = v3;
+	while (!(left & FEATURE_BIT(KTRACE_FEATURE_V3 + (unsigned)n)))
+		n = (n + 1) % 4;
+	g->has |= FEATURE_BIT(KTRACE_FEATURE_V3 + (unsigned)n);
+	return n - 1;
+}
+
 enum tracemend_status ktrace_generate(struct gen *gen)
 {
 	struct ktrace_gen g = { .g = gen, .c = gen->choices, .raw = -1, .header_size = KTRACE_REAL_SIZE };
@@ -327,6 +352,8 @@ enum tracemend_status ktrace_generate(struct gen *gen)
 	ktrace_break(&g, GEN_SHAPE);
 	if (gen->rule < 0 && choices_chance(g.c, 1, 4))
 		g.raw = (int)choices_below(g.c, 3);
+	if (gen->rule < 0)
+		g.raw = choose_version(gen, g.raw);
 	if (g.raw < 0)
 		v3_make(&g);
 	else

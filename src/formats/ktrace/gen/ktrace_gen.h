@@ -10,6 +10,14 @@
 #define KTRACE_GEN_THREADS 40u
 #define KTRACE_REAL_SIZE (UINT64_MAX - 1)
 
+/* What a file can contain: KTRACE_FEATURE_V3, ... */
+enum ktrace_feature {
+#define FEATURE(symbol, ...) KTRACE_FEATURE_##symbol,
+#include "formats/ktrace/gen/ktrace_features.def"
+#undef FEATURE
+	KTRACE_FEATURE_COUNT
+};
+
 struct ktrace_made {
 	uint32_t tag;
 	uint16_t major, minor;
@@ -50,6 +58,12 @@ struct ktrace_gen {
 };
 
 enum tracemend_status ktrace_generate(struct gen *gen);
+
+/* As gen_has(), where no rule is broken: breakers take the file as it was drawn. */
+static inline bool ktrace_gen_has(struct ktrace_gen *g, enum ktrace_feature feature, bool drawn)
+{
+	return g->g->rule >= 0 ? drawn : gen_has(g->g, feature, drawn);
+}
 
 /* Adds a chunk in the header (after the other header chunks) or at the end of the body. NULL: no room. */
 struct ktrace_made *ktrace_make_chunk(struct ktrace_gen *g, uint32_t tag, uint16_t major, bool in_header);

@@ -167,7 +167,11 @@ static void make_nested(struct ktrace_gen *g, struct bytes *to)
 
 void ktrace_make_others(struct ktrace_gen *g, bool in_header)
 {
-	for (uint64_t n = choices_below(g->c, in_header ? 2 : 4); n; n--) {
+	uint64_t n = choices_below(g->c, in_header ? 2 : 4);
+
+	if (!ktrace_gen_has(g, KTRACE_FEATURE_OTHERS, n))
+		return;
+	for (n += !n; n; n--) {
 		/* The first two are those of the header. */
 		const struct other *o = &others[in_header ? choices_below(g->c, 2)
 							  : 2 + choices_below(g->c, sizeof(others) / sizeof(others[0]) - 2)];

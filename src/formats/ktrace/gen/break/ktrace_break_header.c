@@ -79,10 +79,11 @@ BREAKER(header_size_splits_chunk, GEN_MODEL)
 
 BREAKER(header_size_excludes_header_chunk, GEN_MODEL)
 {
-	struct ktrace_made *m = ktrace_made_find(g, KTRACE_CPU_MAP);
-	/* The last header chunk is the CPU map: it becomes the first of the body. */
-	if (m)
-		m->in_header = false;
+	struct ktrace_made *last = NULL;
+	for (unsigned i = 0; i < g->count && g->chunks[i].in_header; i++)
+		last = &g->chunks[i];
+	if (last) /* the CPU map, or what belongs in the header as well: it becomes the first of the body */
+		last->in_header = false;
 }
 
 BREAKER(header_size_includes_body_chunk, GEN_MODEL)
