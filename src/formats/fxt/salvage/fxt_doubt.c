@@ -274,6 +274,9 @@ static const char *why_by_context(struct fxt_doubt *d, const struct fxt_record *
 
 	if (enters && r->subtype == FXT_PROVIDER_SECTION && (p = fxt_provider_find(d->registry, r->id)) && p->distrust.info)
 		return "the provider record that it refers to is doubtful";
+	/* Of a provider that nothing introduces but 0, which may be the context before any provider, a record is made up. */
+	if (enters && r->subtype == FXT_PROVIDER_SECTION && !p && !r->id && d->seam && !d->registry->introduced)
+		return "the provider record that it refers to may be lost";
 	if (r->type == FXT_METADATA)
 		return NULL;
 	if (d->context)

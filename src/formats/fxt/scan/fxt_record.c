@@ -75,6 +75,8 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 		if (w->registry.introduced)
 			fxt_journal_enter(&w->registry, first);
 		fxt_provider_enter(&w->registry, first);
+		/* The record that introduced a provider 0 may be what was hit. */
+		first->distrust.info |= w->doubt.seam && !w->registry.introduced;
 		return;
 	}
 	if (!provider) {
