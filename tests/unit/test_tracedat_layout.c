@@ -200,6 +200,12 @@ static void clocks(void **state)
 	assert_null(tracedat_clock_name(text, 11, &length));
 	assert_int_equal(length, 0);
 	assert_null(tracedat_clock_name("mono]", 5, &length));
+	assert_non_null(tracedat_clock_name("[ mono]", 7, &length));
+	assert_int_equal(length, 0);
+	assert_non_null(tracedat_clock_name("[[mono]", 7, &length));
+	assert_int_equal(length, 0);
+	assert_non_null(tracedat_clock_name("[\0mono]", 7, &length));
+	assert_int_equal(length, 0);
 	assert_true(tracedat_clock_known("mono", 4));
 	assert_true(tracedat_clock_known("local", 5));
 	assert_true(tracedat_clock_known("tsc2nsec", 8));

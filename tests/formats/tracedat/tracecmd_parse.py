@@ -19,10 +19,11 @@ def run(*argv):
 
 
 def report(path, *options):
-    """trace-cmd's exit code, and the lines of its events."""
+    """trace-cmd's exit code, and the lines of its events: without headings, hooks, callers of stacks, losses."""
     code, out = run('timeout', '10', 'trace-cmd', 'report', '-t', *options, path)
     return code, [line for line in out.decode('latin1').splitlines()
-                  if line.strip() and not line.startswith('cpus=') and 'EVENTS DROPPED' not in line]
+                  if line.strip() and not line.startswith(('cpus=', 'start ')) and not line.lstrip().startswith('=> ')
+            and 'EVENTS DROPPED' not in line]
 
 
 def events(path):

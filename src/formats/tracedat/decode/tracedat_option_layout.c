@@ -7,6 +7,9 @@ const char *tracedat_clock_name(const char *text, size_t size, size_t *length)
 	const char *open = memchr(text, '[', size);
 	const char *close = open ? memchr(open, ']', size - (size_t)(open - text)) : NULL;
 	*length = close ? (size_t)(close - open - 1) : 0;
+	/* trace-cmd's readers take the first word behind the bracket, and die where there is none. */
+	if (*length && (!open[1] || open[1] == ' ' || open[1] == '['))
+		*length = 0;
 	return close ? open + 1 : NULL;
 }
 

@@ -23,7 +23,7 @@ bool tracedat_option_item_at(const struct tracedat_shape *shape, const uint8_t *
  * tracing_stats_read()). */
 bool tracedat_cpustat_begins(const char *text, size_t size);
 bool tracedat_cpustat_sound(const char *text, size_t size);
-/* The name between brackets of a trace_clock text; *length 0: no name. */
+/* The name between brackets of a trace_clock text; *length 0: no name, or one that begins with a blank, a bracket or NUL. */
 const char *tracedat_clock_name(const char *text, size_t size, size_t *length);
 bool tracedat_clock_known(const char *name, size_t length);
 
