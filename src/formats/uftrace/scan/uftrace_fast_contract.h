@@ -140,6 +140,7 @@
 #define FAST_dbg_func_unknown FAST_ELSEWHERE
 #define FAST_dat_name_invalid FAST_ELSEWHERE
 #define FAST_dat_unreferenced FAST_ELSEWHERE
+#define FAST_dat_missing FAST_ELSEWHERE
 #define FAST_dat_all_empty FAST_ELSEWHERE
 #define FAST_perf_record_size FAST_ELSEWHERE
 #define FAST_perf_truncated FAST_ELSEWHERE

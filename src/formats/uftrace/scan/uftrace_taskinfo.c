@@ -242,6 +242,73 @@ static bool list_known(struct uftrace_walk *w)
 	return true;
 }
 
+/* Whether a word of the recorder's command line keeps calls out, so that a task may have none. A word of the program's own may look
+ * like one; that errs on the side of the recording. */
+static bool keeps_out(struct uftrace_str word)
+{
+	static const char *const options[] = { "--filter",	"--notrace",	"--trigger",	 "--caller-filter", "--depth",
+					       "--time-filter", "--loc-filter", "--size-filter", "--hide",	    "--patch",
+					       "--unpatch",	"--disable",	"--trace",	 "--signal",	    "--opt-file" };
+
+	if (word.length < 2 || word.text[0] != '-')
+		return false;
+	if (word.text[1] != '-') {
+		for (size_t i = 1; i < word.length; i++)
+			if (strchr("FNTCDtLZHPUS", word.text[i]))
+				return true;
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (begins(word, options[i]))
+			return true;
+	return false;
+}
+
+static bool records_all(struct uftrace_str command)
+{
+	for (size_t at = 0, end; at < command.length; at = end + 1) {
+		for (end = at; end < command.length && command.text[end] != ' ';)
+			end++;
+		if (keeps_out((struct uftrace_str){ command.text + at, end - at }))
+			return false;
+	}
+	return command.length > 0;
+}
+
+/* Tasks that are announced and listed, and have no records. */
+static void check_recorded(struct uftrace_walk *w)
+{
+	const struct uftrace_task_line *first = NULL;
+	uint64_t count = 0, recorded = 0;
+
+	if (w->tasks->damage || w->info->recorder_died || w->info->lines.damage)
+		return;
+	for (size_t i = 0; i < w->taskinfo->count; i++) {
+		const struct uftrace_dat *dat = uftrace_records_of(w->records, (uint64_t)w->taskinfo->tids[i]);
+		uint32_t line = map_get(&w->tasks->known, (uint64_t)w->taskinfo->tids[i]);
+
+		recorded += dat && dat->has_records;
+		if ((dat && dat->has_records) || line == UFTRACE_NONE || w->tasks->lines[line].kind != UFTRACE_LINE_TASK)
+			continue;
+		if (!count++)
+			first = &w->tasks->lines[line];
+	}
+	if (!count || !recorded)
+		return;
+	bool all = records_all(w->info->cmdline);
+	struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_dat_missing, all ? TM_WARNING : TM_NOTE,
+					    uftrace_task_source(w), first->offset, first->length);
+	finding_path(fd, "line %u", first->number);
+	if (count == 1)
+		finding_say(fd, "task %lld is announced, and has no record in %lld.dat", (long long)first->id,
+			    (long long)first->id);
+	else
+		finding_say(fd, "%llu tasks are announced and have no records; the first is %lld", (unsigned long long)count,
+			    (long long)first->id);
+	if (all && w->plan)
+		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+}
+
 bool uftrace_taskinfo_check(struct uftrace_walk *w)
 {
 	struct uftrace_lines *l = &w->info->lines;
@@ -249,6 +316,7 @@ bool uftrace_taskinfo_check(struct uftrace_walk *w)
 
 	if (!check_listed(w))
 		return false;
+	check_recorded(w);
 	for (size_t i = 0; i < w->records->dat_count; i++) {
 		struct uftrace_dat *dat = &w->records->dats[i];
 		if (dat->has_records && map_get(&w->taskinfo->listed, dat->tid) == UFTRACE_NONE &&

@@ -124,6 +124,21 @@ BREAKER_OF(dat_unreferenced, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 	put_pair(g, gen_file(g->g, name));
 }
 
+BREAKER_OF(dat_missing, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_THREADS, UFTRACE_GEN_KERNEL))
+{
+	struct bytes *info = uftrace_genfile(g, "info"), *dat = uftrace_genfile_dat(g, g->task_count - 1);
+	char name[32];
+
+	if (!info || !dat)
+		return;
+	uftrace_row_replace(info, uftrace_row_find(info, "cmdline:", 0), "cmdline:uftrace record -d shop ./shop\n");
+	(void)snprintf(name, sizeof(name), "%d.dat", g->tasks[g->task_count - 1].tid);
+	if (uftrace_gen_below(g, 2))
+		dat->size = 0;
+	else
+		uftrace_genfile_remove(g, name);
+}
+
 BREAKER_OF(dat_all_empty, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_KERNEL))
 {
 	for (unsigned i = 0; i < g->task_count; i++) {
