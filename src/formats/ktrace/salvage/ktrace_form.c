@@ -211,19 +211,25 @@ static bool raw2_begins(struct window *window)
 		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 32);
 }
 
-/* Whether a valid header of version 3 follows the magic, and a chunk follows the header. */
+/* Whether a valid header of version 3 follows the magic, and a chunk follows the header. Where the size of the header is none, two
+ * known chunks must. */
 static bool v3_header_is_valid(struct window *window)
 {
+	uint64_t file = window->source->size;
 	const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
 	struct ktrace_chunk chunk;
 
-	if (!p || load_u64(p + 8, false) < 40 || load_u64(p + 8, false) >= window->source->size || !load_u32(p + 20, false) ||
-	    load_u32(p + 40, false) >= 1000000)
+	if (!p || !load_u32(p + 20, false) || load_u32(p + 40, false) >= 1000000)
 		return false;
-	bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64;
-	return ktrace_chunk_plausible(window->source, KTRACE_HEADER, window->source->size, is_64) &&
-	       ktrace_chunk_read(window->source, KTRACE_HEADER, &chunk) && ktrace_kind_find(chunk.tag) &&
-	       ktrace_chunk_is_chained(window->source, KTRACE_HEADER, window->source->size, is_64);
+	bool is_64 = load_u32(p + 52, false) & KTRACE_FLAG_64,
+	     sized = load_u64(p + 8, false) >= 40 && load_u64(p + 8, false) < file;
+	if (!ktrace_chunk_plausible(window->source, KTRACE_HEADER, file, is_64) ||
+	    !ktrace_chunk_read(window->source, KTRACE_HEADER, &chunk) || !ktrace_kind_find(chunk.tag) ||
+	    !ktrace_chunk_is_chained(window->source, KTRACE_HEADER, file, is_64))
+		return false;
+	uint64_t next = ktrace_chunk_next(KTRACE_HEADER, chunk.size);
+	return sized || (ktrace_chunk_plausible(window->source, next, file, is_64) &&
+			 ktrace_chunk_read(window->source, next, &chunk) && ktrace_kind_find(chunk.tag));
 }
 
 struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)

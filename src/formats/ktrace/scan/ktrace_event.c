@@ -511,13 +511,14 @@ static void events_finish_threads(struct ktrace_walk *w)
 	const struct ktrace_events *k = &w->events;
 	struct findings *f = w->scan->findings;
 	uint32_t size = ktrace_event_size(w->in.is_64);
-	uint64_t threads = 0, lone = 0;
+	uint64_t threads = 0, lone = 0, events = 0;
 	struct ktrace_unknown first = { .first = UINT64_MAX };
 
 	for (size_t i = 0; i < k->unknown_count; i++) {
 		if (ktrace_table_has(&w->in.threads, k->unknown[i].tid))
 			continue;
 		threads++;
+		events += k->unknown[i].count;
 		lone += thread_is_lone(w, &k->unknown[i]);
 		if (k->unknown[i].first < first.first)
 			first = k->unknown[i];
@@ -528,6 +529,10 @@ static void events_finish_threads(struct ktrace_walk *w)
 				     : finding_new(f, KTRACE_RULE_event_tid_dangling, w->in.source, first.first, size);
 	if (!k->lost && w->repair.plan)
 		events_doubt_threads(w, threads, lone);
+	/* Bytes that were put in front of the records, or are missing there, leave a part of one at the end. */
+	if (events > w->scan->records / 2 && findings_count(f, KTRACE_RULE_raw_events_partial))
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size,
+				    "most events are of threads that nothing names: they may be read from the wrong byte");
 	finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and no event creates; the first is 0x%" PRIx64,
 		    threads, threads == 1 ? "" : "s", first.tid);
 }
