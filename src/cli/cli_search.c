@@ -93,6 +93,18 @@ static bool search_directory(struct cli_targets *t, const struct cli_options *o,
 	return good;
 }
 
+/* A copy of a PATH, of a directory without the slashes at its end: the names of its files follow behind one. */
+static char *target_name(const char *path)
+{
+	struct stat st;
+	size_t length = strlen(path);
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		while (length > 1 && path[length - 1] == '/')
+			length--;
+	return strndup(path, length);
+}
+
 int cli_targets_find(struct cli_targets *t, const struct cli_options *o)
 {
 	bool good = true;
@@ -106,7 +118,7 @@ int cli_targets_find(struct cli_targets *t, const struct cli_options *o)
 				target_is_searched(o, path, false);
 		if (searched)
 			good = search_directory(t, o, path, 0);
-		good = good && targets_add(t, strdup(path), false);
+		good = good && targets_add(t, target_name(path), false);
 		if (good && searched)
 			t->list[t->count - 1].first = first;
 	}

@@ -169,3 +169,12 @@ make_tree() {
 	jq -e '[.inputs[].findings[] | select(.rule == "container/truncated")] | length == 1' <<< "$output"
 	exits 1 check --only container/truncated cut.tar
 }
+
+@test "a slash behind a directory changes nothing" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule uftrace/dat-missing > /dev/null
+	exits 0 check made/*/
+	[[ $output == made/dat-missing-0001/task.txt:0x* ]]
+	exits 0 check made/dat-missing-0001
+	[[ $output == made/dat-missing-0001/task.txt:0x* ]]
+	exits 5 check made/labels.jsonl/
+}
