@@ -11,6 +11,8 @@
 #   linear     instructions for hostile captures and for ones four times as large
 #   floods     hostile captures of 1 to 16 MB by family: time and memory of check and repair, as a table
 #   hits       HITS (default 10000) damaged captures a format, two in three of real ones: crashes, hangs, exit 70
+#   threads    the library in eight threads, and check -j8 over the corpus, with the thread sanitizer
+#   kills      repairs of 500 MB that are killed, and inputs that change meanwhile
 #   mutants    whether the corpus detects changed operators, for a sample
 #
 # MUTANTS (default 40) a format. Exit 1 if a promise breaks; coverage and mutants only measure.
@@ -18,7 +20,7 @@ set -u
 cd "$(dirname "$0")/.."
 formats=$(scripts/formats.sh)
 [ "${1:-}" = --format ] && { formats=$2; shift 2; }
-parts=${*:-coverage faults prefixes bytes knockout linear floods hits mutants}
+parts=${*:-coverage faults prefixes bytes knockout linear floods hits threads kills mutants}
 : "${MUTANTS:=40}"
 export ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p build/harden
@@ -88,6 +90,18 @@ for part in $parts; do
 				python3 tests/tools/hits.py --format "$format" --count "${HITS:-10000}" || failed=1
 			fi
 		done ;;
+	threads)
+		make -s -j2 BUILD=build/tsan OPT='-O1 -g' SANITIZE=-fsanitize=thread all build/tsan/tests/unit/test_threads > build/harden/threads.log 2>&1 ||
+			{ fail "threads: does not build" build/harden/threads.log; continue; }
+		export TSAN_OPTIONS=halt_on_error=1:exitcode=66
+		# Its shadow memory does not go with all random places of a program.
+		setarch -R timeout 600 build/tsan/tests/unit/test_threads > build/harden/threads.log 2>&1 || fail "threads: the library" build/harden/threads.log
+		setarch -R timeout 3600 build/tsan/tracemend check -j8 -q --no-config --fail-on never --format jsonl corpus > build/harden/threads-8.jsonl 2> build/harden/threads.log
+		[ $? != 66 ] && ! grep -q ThreadSanitizer build/harden/threads.log || fail "threads: check -j8" build/harden/threads.log
+		build/tsan/tracemend check -j1 -q --no-config --fail-on never --format jsonl corpus > build/harden/threads-1.jsonl 2> /dev/null
+		cmp build/harden/threads-1.jsonl build/harden/threads-8.jsonl || fail "threads: -j8 says something else than -j1" build/harden/threads.log
+		echo "threads    $(wc -l < build/harden/threads-8.jsonl) lines of check -j8" ;;
+	kills) make -s -j2 all && python3 tests/tools/interrupted.py || failed=1 ;;
 	mutants) for format in $formats; do python3 tests/tools/mutants.py --format "$format" --count "$MUTANTS"; done ;;
 	*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
