@@ -53,7 +53,8 @@ def find(name, options):
 def replay(group, options):
     """How the sample ends in the reader, under gdb: (signal or "hang" or "exit", functions on the stack)."""
     argv = [a.replace("{}", group["sample"]) for a in COMMANDS[group["command"]][1]]
-    gdb = ["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-ex", "run > /dev/null 2>&1", "-ex", "bt 12", "--args", *argv]
+    gdb = ["gdb", "-q", "-batch", "-nx", "-iex", "set debuginfod enabled off", "-ex", f"run {shlex.join(argv[1:])} > /dev/null 2>&1",
+           "-ex", "bt 12", argv[0]]
     if not group["signal"]:
         start = time.monotonic()
         with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
