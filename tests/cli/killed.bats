@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a killed trace-cmd record leaves: the files of the CPUs, a trace.dat that was begun, and donors of other machines.
+# What a killed trace-cmd record leaves: the files of the CPUs, a trace.dat that was begun, and donors of other machines; and a killed uftrace.
 load helper
 TOP=$HERE/../..
 
@@ -112,4 +112,28 @@ EOP
 	grep -q "the file ends before the CPU table" <<< "$output"
 	grep -q " 0 records" <<< "$output"
 	! grep -q "latency" <<< "$output"
+}
+
+@test "a sound recording of the same program has the symbols and specifications of a killed uftrace" {
+	mkdir whole
+	tar xf "$TOP/corpus/uftrace/valid/valid-08.tar" -C whole
+	cp -r whole killed
+	rm killed/info killed/*.sym killed/libcart.so.1.dbg
+	exits 3 repair killed --donor whole -o out
+	exits 0 check out
+	for f in shop.sym worker.sym libcart.so.1.sym libcart.so.1.dbg libstock-2.0.so.sym 1644.dat 1645.dat 1646.dat; do
+		cmp "whole/$f" "out/$f"
+	done
+	[ "$(grep -a ^retauto: out/info)" = "$(grep -a ^retauto: whole/info | sed 's/;$//')" ]
+}
+
+@test "symbols of another build are not taken" {
+	mkdir whole
+	tar xf "$TOP/corpus/uftrace/valid/valid-08.tar" -C whole
+	cp -r whole killed
+	rm killed/info killed/*.sym
+	sed -i 's/^# build-id: ..../# build-id: 0000/' whole/*.sym
+	exits 3 repair killed --donor whole -o out
+	exits 0 check out
+	! grep -q "build-id: 0000" out/*.sym
 }

@@ -97,7 +97,7 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 	memcpy(header, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE);
 	store_u32(header + UFTRACE_H_VERSION, h->version, h->big_endian);
 	header[UFTRACE_H_ENDIAN] = h->big_endian ? UFTRACE_BIG : UFTRACE_LITTLE;
-	if (!h->present)
+	if (!h->present || (h->class_lost && h->class == UFTRACE_64))
 		header[UFTRACE_H_CLASS] = (uint8_t)h->class;
 	store_u64(header + UFTRACE_H_FEAT_MASK, h->new_feat, h->big_endian);
 	store_u64(header + UFTRACE_H_INFO_MASK, mask, h->big_endian);
@@ -148,7 +148,8 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 			return false;
 		if (specs && bit == UFTRACE_I_ARG_SPEC)
 			plan_literal(w->plan, out, w->infer->block.data, w->infer->block.size, UFTRACE_RULE_argspec_missing,
-				     "specifications by the debug information and by the records");
+				     w->infer->donor.size ? "the specifications of the donor, and what else the records show"
+							  : "specifications by the debug information and by the records");
 		if (pattern && bit == UFTRACE_I_PATTERN_TYPE) {
 			int n = snprintf(
 				type, sizeof(type), "pattern_type:%s\n",

@@ -34,6 +34,13 @@ void uftrace_head_rebuild(struct uftrace_walk *w)
 	h->class = UFTRACE_64; /* uftrace_map.c corrects it when all addresses are of 32 bit */
 	h->version = UFTRACE_VERSION_MAX;
 	h->max_stack = h->new_max_stack = UFTRACE_MAX_STACK_DEFAULT;
+	uftrace_head_bits(w);
+}
+
+void uftrace_head_bits(struct uftrace_walk *w)
+{
+	struct uftrace_head *h = &w->info->head;
+
 	h->new_feat = UFTRACE_BIT(UFTRACE_F_TASK_SESSION) | UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
 	if (w->dir->has_perf)
 		h->new_feat |= UFTRACE_BIT(UFTRACE_F_PERF_EVENT);

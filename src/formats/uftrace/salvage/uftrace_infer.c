@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_demangle.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_donor.h"
 #include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
@@ -61,7 +62,7 @@ bool uftrace_infer_begin(struct uftrace_walk *w)
 	}
 	w->infer->wanted = values;
 	w->specs->auto_args |= values && !w->infer->damaged; /* the debug information matters */
-	return good;
+	return good && (!values || uftrace_donor_specs(w, &w->infer->donor));
 }
 
 /* ---- symbol files ---- */
@@ -315,6 +316,28 @@ static void take_specs(const struct uftrace_walk *w, struct bytes *to, struct uf
 		}
 }
 
+static void take_line(const struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, struct bytes own[2],
+		      struct bytes known[2], struct bytes *enums)
+{
+	struct bytes *to = uftrace_str_is(key, "argspec")    ? &own[0]
+			   : uftrace_str_is(key, "retspec")  ? &own[1]
+			   : uftrace_str_is(key, "argauto")  ? &known[0]
+			   : uftrace_str_is(key, "retauto")  ? &known[1]
+			   : uftrace_str_is(key, "enumauto") ? enums
+							     : NULL;
+	bool head = to == &own[0] && value.length >= 6 && !memcmp(value.text, "lines=", 6);
+
+	if (!to || head)
+		return;
+	if (to != enums) {
+		take_specs(w, to, value);
+		return;
+	}
+	if (to->size && value.length)
+		bytes_text(to, ";");
+	bytes_append(to, value.text, value.length);
+}
+
 /* The lines that info has already, and "auto-args:1", are taken along. */
 static void take_lines(struct uftrace_walk *w, struct bytes own[2], struct bytes known[2], struct bytes *enums)
 {
@@ -326,23 +349,26 @@ static void take_lines(struct uftrace_walk *w, struct bytes own[2], struct bytes
 		if (line->drop || line->bit != UFTRACE_I_ARG_SPEC)
 			continue;
 		struct uftrace_str key = { text, line->length - line->value.length - 1 };
-		struct bytes *to = uftrace_str_is(key, "argspec")    ? &own[0]
-				   : uftrace_str_is(key, "retspec")  ? &own[1]
-				   : uftrace_str_is(key, "argauto")  ? &known[0]
-				   : uftrace_str_is(key, "retauto")  ? &known[1]
-				   : uftrace_str_is(key, "enumauto") ? enums
-								     : NULL;
-		bool head = to == &own[0] && line->value.length >= 6 && !memcmp(line->value.text, "lines=", 6);
-		if (to && to != enums && !head) {
-			take_specs(w, to, line->value);
-		} else if (to && !head) {
-			if (to->size && line->value.length)
-				bytes_text(to, ";");
-			bytes_append(to, line->value.text, line->value.length);
-		}
+		take_line(w, key, line->value, own, known, enums);
 		line->drop = true;
 		line->rule = UFTRACE_RULE_argspec_missing;
 		line->why = "written anew, with what was missing";
+	}
+}
+
+/* The lines of a donor's info. */
+static void take_donor(struct uftrace_walk *w, struct bytes own[2], struct bytes known[2], struct bytes *enums)
+{
+	struct uftrace_str rest = { (const char *)w->infer->donor.data, w->infer->donor.size }, line;
+
+	while (uftrace_str_next(&rest, '\n', &line)) {
+		struct uftrace_str key = { line.text, 0 };
+		while (key.length < line.length && key.text[key.length] != ':')
+			key.length++;
+		if (key.length == line.length)
+			continue;
+		struct uftrace_str value = { line.text + key.length + 1, line.length - key.length - 1 };
+		take_line(w, key, value, own, known, enums);
 	}
 }
 
@@ -372,16 +398,20 @@ static void print_block(struct uftrace_walk *w, struct bytes own[2], struct byte
 }
 
 /* The walk sees the specifications as a check of the result will. */
-static bool read_block(struct uftrace_walk *w)
+static bool read_block(struct uftrace_walk *w, const struct bytes *block)
 {
-	const char *text = (const char *)w->infer->block.data;
-	size_t size = w->infer->block.size;
+	const char *text = (const char *)block->data;
+	size_t size = block->size;
 
 	for (size_t at = 0; at < size;) {
 		const char *line = text + at, *end = memchr(line, '\n', size - at), *colon = memchr(line, ':', size - at);
 		if (!end || !colon || colon > end)
 			break;
 		struct uftrace_str key = { line, (size_t)(colon - line) }, value = { colon + 1, (size_t)(end - colon) - 1 };
+		if (uftrace_str_is(key, "pattern_type") && !(w->info->head.new_mask & UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE))) {
+			w->info->pattern_type = uftrace_info_pattern_type(value);
+			w->info->pattern_lost = w->info->pattern_type != UFTRACE_PATTERN_UNKNOWN;
+		}
 		if (!uftrace_spec_line(w, key, value, 0))
 			return false;
 		at += (size_t)(end - line) + 1;
@@ -413,7 +443,12 @@ static bool make_block(struct uftrace_walk *w)
 {
 	struct uftrace_infer *n = w->infer;
 	struct bytes own[2] = { 0 }, known[2] = { 0 }, enums = { 0 };
-	bool more = !n->damaged;
+	bool more = !n->damaged || n->donor.size;
+
+	if (n->donor.size)
+		take_donor(w, own, known, &enums);
+	for (size_t i = 0; n->donor.size && i < n->program_count; i++) /* what they mean includes the debug information */
+		n->programs[i].dbg_used |= n->programs[i].dbg != UFTRACE_NONE;
 
 	for (size_t i = 0; i < n->function_count; i++)
 		for (unsigned retval = 0; retval < 2; retval++)
@@ -468,7 +503,7 @@ static void report_lost(struct uftrace_walk *w)
 static bool use_block(struct uftrace_walk *w)
 {
 	uftrace_spec_clear(w);
-	if (!read_block(w))
+	if (!read_block(w, &w->infer->block))
 		return false;
 	add_build_ids(w);
 	w->info->head.new_mask |= UFTRACE_BIT(UFTRACE_I_ARG_SPEC);
@@ -485,6 +520,11 @@ bool uftrace_infer_walk(struct uftrace_walk *w)
 	if (!n->wanted)
 		return true;
 	w->specs->present = true;
+	if (n->donor.size) {
+		n->damaged = true; /* what the donor says holds */
+		if (!read_block(w, &n->donor))
+			return false;
+	}
 	if (!uftrace_learn(w))
 		return false;
 	if (!n->values) {
@@ -537,4 +577,5 @@ void uftrace_infer_free(struct uftrace_infer *n)
 	free(n->programs);
 	map_free(&n->by_address);
 	bytes_free(&n->block);
+	bytes_free(&n->donor);
 }

@@ -58,6 +58,7 @@ struct uftrace_infer {
 	struct uftrace_infer_function *functions; /* owned */
 	size_t program_count, program_capacity, function_count, function_capacity;
 	struct map by_address; /* program and address -> function */
+	struct bytes donor;    /* owned: lines of a donor's info with specifications; empty: none */
 	struct bytes block;    /* owned: the lines of info with the specifications, as they are written */
 };
 

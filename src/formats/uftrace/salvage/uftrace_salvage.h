@@ -11,6 +11,8 @@ struct uftrace_dat;
 bool uftrace_head_order(const struct uftrace_walk *w);
 /* A header for an info that has none that could be used: everything is taken from the other files. */
 void uftrace_head_rebuild(struct uftrace_walk *w);
+/* The features that the files show. */
+void uftrace_head_bits(struct uftrace_walk *w);
 
 /* uftrace_adopt.c: files with other names than they should have. First those of which there is one; then, after task.txt and the
  * list of tasks, maps and records */

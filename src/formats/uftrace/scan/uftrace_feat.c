@@ -1,4 +1,5 @@
 /* info: feature bits and the maximum depth against the files. */
+#include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_records.h"
@@ -97,6 +98,15 @@ bool uftrace_feat_check(struct uftrace_walk *w)
 			head->new_max_stack = deepest;
 		make_bits(w);
 		return true;
+	}
+	/* Every recorder sets bit 1: where it is clear, and the others are odd, too, all of them are noise. */
+	const uint64_t always = UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
+	if (!(head->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION)) && head->version == 4 &&
+	    (head->feat >> UFTRACE_F_COUNT || (head->feat & always) != always)) {
+		uftrace_head_bits(w);
+		make_bits(w);
+		if (w->plan)
+			plan_lost_other(w->plan);
 	}
 	const struct source *source = w->dir->files[w->dir->info].source;
 	check_bits(w, source, head->feat);

@@ -80,10 +80,9 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	}
 	h->class = p[UFTRACE_H_CLASS];
 	if (h->class != UFTRACE_32 && h->class != UFTRACE_64) {
-		fd = finding_report(w->findings, UFTRACE_RULE_info_class_invalid, source, UFTRACE_H_CLASS, 1,
-				    "word size %u; 1 is 32 bit and 2 is 64 bit", h->class);
-		finding_field(fd, UFTRACE_H_CLASS, 1, "class = %u", h->class);
-		h->class = UFTRACE_32; /* as readers do */
+		h->wrong_class = h->class;
+		h->class_lost = true;
+		h->class = UFTRACE_64; /* uftrace_map.c corrects it when all addresses are of 32 bit */
 	}
 	if (!bytes_are_zero(p + reserved, UFTRACE_HEADER_SIZE - reserved)) {
 		fd = finding_report(w->findings, UFTRACE_RULE_info_reserved_nonzero, source, reserved,

@@ -11,7 +11,9 @@ struct uftrace_head {
 	bool present; /* there is a header whose fields can be used */
 	bool damaged; /* the recorder died: info is missing, or was not completed */
 	bool big_endian;
-	unsigned class; /* 1 or 2, inferred when the field makes no sense */
+	unsigned class; /* 1 or 2, inferred when the field makes no sense: */
+	bool class_lost;
+	unsigned wrong_class; /* what it has */
 	unsigned version;
 	uint64_t feat, mask;
 	unsigned max_stack;
@@ -79,6 +81,8 @@ bool uftrace_info_text(struct uftrace_walk *w);
 bool uftrace_info_values(struct uftrace_walk *w);
 /* The name of a pattern type, as info has it. */
 const char *uftrace_info_pattern(unsigned pattern_type);
+/* The pattern type of that name; UFTRACE_PATTERN_UNKNOWN. */
+unsigned uftrace_info_pattern_type(struct uftrace_str name);
 /* uftrace_feat.c: feature bits and the maximum depth against the files; after all of them were walked */
 bool uftrace_feat_check(struct uftrace_walk *w);
 

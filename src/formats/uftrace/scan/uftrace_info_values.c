@@ -68,7 +68,7 @@ const char *uftrace_info_pattern(unsigned pattern_type)
 	return pattern_names[pattern_type];
 }
 
-static unsigned pattern_type_of(struct uftrace_str value)
+unsigned uftrace_info_pattern_type(struct uftrace_str value)
 {
 	for (unsigned i = 0; i < sizeof(pattern_names) / sizeof(pattern_names[0]); i++)
 		if (uftrace_str_is(value, pattern_names[i]))
@@ -197,7 +197,7 @@ bool uftrace_info_values(struct uftrace_walk *w)
 	if (info->head.mask && !usage && !info->foreign && !findings_count(w->findings, UFTRACE_RULE_info_recorder_interrupted))
 		finding_report(w->findings, UFTRACE_RULE_info_recorder_interrupted, source, UFTRACE_H_INFO_MASK, 8,
 			       "info has no usage data: the recorder was interrupted, or stopped by a finish trigger");
-	info->pattern_type = pattern ? pattern_type_of(pattern->value) : UFTRACE_PATTERN_REGEX;
+	info->pattern_type = pattern ? uftrace_info_pattern_type(pattern->value) : UFTRACE_PATTERN_REGEX;
 	if (!read_specs(w))
 		return false;
 	return (pattern && info->pattern_type != UFTRACE_PATTERN_UNKNOWN) || check_pattern(w, source, pattern);

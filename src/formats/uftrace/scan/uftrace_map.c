@@ -237,12 +237,31 @@ static bool infer_class(struct uftrace_walk *w)
 	return true;
 }
 
+/* Readers take a word size that is none for 32 bit: it does harm where it was 64. */
+static void report_class(struct uftrace_walk *w)
+{
+	const struct uftrace_head *h = &w->info->head;
+	const struct source *source = w->dir->files[w->dir->info].source;
+	const bool wrong = h->class == UFTRACE_64;
+	struct finding *fd = wrong ? finding_new(w->findings, UFTRACE_RULE_info_class_invalid, source, UFTRACE_H_CLASS, 1)
+				   : finding_milder(w->findings, UFTRACE_RULE_info_class_invalid, TM_WARNING, source,
+						    UFTRACE_H_CLASS, 1);
+
+	finding_say(fd, "word size %u; 1 is 32 bit and 2 is 64 bit%s", h->wrong_class,
+		    wrong ? ", which the addresses have: readers take it for 32" : "");
+	finding_field(fd, UFTRACE_H_CLASS, 1, "class = %u", h->wrong_class);
+	if (wrong)
+		uftrace_info_blame(w->info, UFTRACE_RULE_info_class_invalid, "the word size of the addresses");
+}
+
 bool uftrace_map_walk(struct uftrace_walk *w)
 {
 	uint64_t bytes = 0;
 
-	if (!w->info->head.present && !infer_class(w))
+	if ((!w->info->head.present || w->info->head.class_lost) && !infer_class(w))
 		return false;
+	if (w->info->head.class_lost && w->info->head.present)
+		report_class(w);
 	for (size_t i = 0; i < w->dir->count; i++) {
 		struct uftrace_file *f = &w->dir->files[i];
 		if (f->kind != UFTRACE_FILE_MAP)

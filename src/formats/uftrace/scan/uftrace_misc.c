@@ -155,11 +155,14 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 		return false;
 	while (blank < size && text[blank] && strchr(" \t\r\n\v\f", text[blank]))
 		blank++;
-	if (blank == size) {
+	if (blank == size || !text[blank]) { /* a NUL is the end for readers */
 		finding_report(w->findings, UFTRACE_RULE_default_opts_whitespace, source, 0, size,
-			       "%zu bytes, and nothing but white space: every command crashes", size);
+			       "%zu bytes, and nothing but white space%s: every command crashes", size,
+			       blank == size ? "" : " up to a NUL");
 		if (w->plan)
 			(void)plan_output(w->plan, source->name);
+		if (w->plan && blank < size)
+			plan_lost_other(w->plan);
 		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "white space that crashes readers");
 	} else if (!is_time_filter(text, size)) {
 		char shown[TEXT_QUOTE_SIZE];

@@ -4,6 +4,7 @@
 
 #include "core/text.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_donor.h"
 #include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
@@ -124,10 +125,10 @@ static bool walk_files(struct uftrace_walk *w)
 								uftrace_adopt_rest, uftrace_dir_names,	 uftrace_records_probe,
 								uftrace_infer_begin };
 	static bool (*const then[])(struct uftrace_walk *) = {
-		uftrace_map_walk,	uftrace_session_link, uftrace_sym_walk,	    uftrace_dbg_walk,
-		uftrace_sym_link,	uftrace_shm_walk,     uftrace_infer_walk,   uftrace_map_write,
-		uftrace_taskinfo_check, uftrace_records_walk, uftrace_rebuild_exec, uftrace_map_check,
-		uftrace_perf_walk,	uftrace_kernel_walk,  uftrace_misc_walk,    uftrace_feat_check,
+		uftrace_map_walk,     uftrace_session_link, uftrace_donor_files, uftrace_sym_walk,  uftrace_dbg_walk,
+		uftrace_sym_link,     uftrace_shm_walk,	    uftrace_infer_walk,	 uftrace_map_write, uftrace_taskinfo_check,
+		uftrace_records_walk, uftrace_rebuild_exec, uftrace_map_check,	 uftrace_perf_walk, uftrace_kernel_walk,
+		uftrace_misc_walk,    uftrace_feat_check,
 	};
 
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)

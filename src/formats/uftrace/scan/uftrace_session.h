@@ -16,6 +16,8 @@ struct uftrace_session {
 	bool linked;
 	bool used, begun;    /* records of its process are in it; a line of the process is */
 	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
+	uint64_t at;	     /* of the id in task.txt, where another is written: */
+	uint32_t renamed;    /* so many bytes of it; 0: it stays */
 	uint32_t front;	     /* UFTRACE_NONE: it stays where it is */
 };
 

@@ -12,6 +12,8 @@
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
+#define SIDS_MAX 64u /* sessions without a map for which one is looked for */
+
 static int64_t sid_key(struct uftrace_str sid)
 {
 	return (int64_t)text_hash(sid.text, sid.length);
@@ -425,17 +427,108 @@ static bool link_maps(struct uftrace_walk *w)
 	return true;
 }
 
+/* ---- sessions whose id is damaged ---- */
+
+static unsigned differing(struct uftrace_str a, struct uftrace_str b)
+{
+	unsigned n = a.length != b.length ? UFTRACE_SID_LENGTH : 0;
+
+	for (size_t i = 0; i < a.length && i < b.length; i++)
+		n += a.text[i] != b.text[i];
+	return n;
+}
+
+/* The map that no session names, that has the program of this one, and whose id is the session's but for two digits. */
+static uint32_t map_without_session(const struct uftrace_walk *w, const struct map *sids, const struct uftrace_session *s)
+{
+	uint32_t found = UFTRACE_NONE;
+	unsigned near = 0;
+
+	for (uint32_t i = 0; i < w->maps->count; i++) {
+		const struct uftrace_map *map = &w->maps->list[i];
+		const struct uftrace_name *name = &w->dir->files[map->file].name;
+		struct uftrace_str sid = { name->sid, name->sid_length };
+		bool program = false;
+		if (sid.length != UFTRACE_SID_LENGTH || map_get(sids, (uint64_t)sid_key(sid)) != UFTRACE_NONE)
+			continue;
+		for (size_t k = 0; k < map->count && !program; k++)
+			program = uftrace_str_equal(map->list[k].path, s->exename);
+		if (!program)
+			continue;
+		if (differing(sid, s->sid) <= 2) {
+			near++;
+			found = i;
+		}
+	}
+	return near == 1 ? found : UFTRACE_NONE;
+}
+
+/* The session takes the id of the map, where nothing else names its own. */
+static bool mend_sid(struct uftrace_walk *w, struct uftrace_session *s, uint32_t map)
+{
+	struct uftrace_task_line *line = &w->tasks->lines[s->line];
+	const struct uftrace_file *file = &w->dir->files[w->maps->list[map].file];
+
+	for (size_t i = 0; i < w->sessions->library_count; i++)
+		if (uftrace_str_equal(w->sessions->libraries[i].sid, s->sid))
+			return true;
+	struct finding *fd = finding_report(
+		w->findings, UFTRACE_RULE_task_session_without_map, uftrace_task_source(w), line->offset, line->length,
+		"there is no map of this session; %s, which has its program, is of none", file->source->name);
+	finding_path(fd, "line %u", line->number);
+	s->at = (uint64_t)(s->sid.text - w->tasks->text);
+	s->renamed = (uint32_t)s->sid.length;
+	s->sid = (struct uftrace_str){ file->name.sid, file->name.sid_length };
+	line->verbatim = false; /* where it is moved, it is written anew */
+	return true;
+}
+
+static bool mend_sids(struct uftrace_walk *w)
+{
+	struct map sids = { 0 };
+	unsigned maps = 0;
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < w->sessions->count; i++)
+		good = uftrace_walk_set(w, &sids, sid_key(w->sessions->list[i].sid), i);
+	for (uint32_t i = 0; good && i < w->sessions->count && maps < SIDS_MAX; i++) {
+		struct uftrace_session *s = &w->sessions->list[i];
+		if (s->line == UFTRACE_NONE || !w->tasks->lines[s->line].verbatim || uftrace_map_of(w, s->sid) != UFTRACE_NONE)
+			continue;
+		maps++;
+		uint32_t map = map_without_session(w, &sids, s);
+		if (map != UFTRACE_NONE)
+			good = mend_sid(w, s, map) && uftrace_walk_set(w, &sids, sid_key(s->sid), i);
+	}
+	map_free(&sids);
+	return good;
+}
+
+static void write_sids(struct uftrace_walk *w)
+{
+	for (uint32_t i = 0; w->plan && i < w->sessions->count; i++) {
+		const struct uftrace_session *s = &w->sessions->list[i];
+		if (!s->renamed)
+			continue;
+		plan_lost_other(w->plan);
+		if (!s->brought)
+			uftrace_edit_add(w, &w->tasks->edits, s->at, s->renamed, s->sid.text, s->sid.length,
+					 UFTRACE_RULE_task_session_without_map, "the id of the map that has its program");
+	}
+}
+
 bool uftrace_session_link(struct uftrace_walk *w)
 {
 	struct link l = { 0 };
 
-	bool good = check_present(w) && link_prepare(w, &l) && link_lines(w, &l);
+	bool good = check_present(w) && mend_sids(w) && link_prepare(w, &l) && link_lines(w, &l);
 	map_free(&l.by_sid);
 	map_free(&l.all_sids);
 	map_free(&l.pids);
 	map_free(&l.first_of_pid);
 	if (!good)
 		return false;
+	write_sids(w);
 	check_library_tasks(w);
 	return link_maps(w);
 }
