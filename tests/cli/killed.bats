@@ -25,7 +25,7 @@ samples() {
 
 @test "a trace.dat with events of its own beside .cpuN files is another recording" {
 	mkdir both
-	cp "$TOP/corpus/tracedat/valid/valid-55.dat" both/trace.dat
+	cp "$TOP/corpus/tracedat/valid/valid-59.dat" both/trace.dat
 	cp "$TOP/corpus/tracedat/invalid/recorder-killed.dat" both/trace.dat.cpu0
 	exits 2 repair both -o out
 	said both/trace.dat
@@ -44,6 +44,7 @@ samples() {
 	whole=$TOP/corpus/tracedat/valid/valid-29.dat
 	cp "$whole" same/trace.dat
 	pages_of "$whole" 0 same/trace.dat.cpu0
+	pages_of "$whole" 1 same/trace.dat.cpu1
 	exits 3 repair same -o out
 	exits 0 check out
 	[ "$("$TRACEMEND" dump out | grep -c " event ")" = "$("$TRACEMEND" dump "$whole" | grep -c " event ")" ]
@@ -68,7 +69,7 @@ samples() {
 @test "a donor of another machine is named as such" {
 	mkdir one
 	pages_of "$TOP/corpus/tracedat/valid/valid-29.dat" 0 one/trace.dat.cpu0
-	exits 4 repair one --donor "$TOP/corpus/tracedat/valid/valid-58.dat" -o out
+	exits 4 repair one --donor "$TOP/corpus/tracedat/valid/valid-40.dat" -o out
 	said "of another machine: big-endian, longs of 8 bytes"
 	exits 4 repair one --donor "$TOP/corpus/tracedat/valid/valid-28.dat" -o out
 	said "of another machine: little-endian, longs of 4 bytes"

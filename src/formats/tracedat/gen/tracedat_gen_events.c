@@ -222,8 +222,11 @@ void tracedat_gen_event_formats(struct tracedat_gen *g, bool ftrace)
 
 void tracedat_gen_event_choose(struct tracedat_gen *g)
 {
-	if (choices_chance(g->choices, 1, 2))
-		g->kinds = choices_u64(g->choices) & choices_u64(g->choices) & ((UINT64_C(1) << EVENTS) - 1);
+	if (!gen_has(g->g, TRACEDAT_FEATURE_KERNEL, choices_chance(g->choices, 1, 2)))
+		return;
+	g->kinds = choices_u64(g->choices) & choices_u64(g->choices) & ((UINT64_C(1) << EVENTS) - 1);
+	if (!g->kinds)
+		g->kinds = 1u << 2; /* sched_switch */
 }
 
 /* ---- records ---- */
