@@ -14,9 +14,12 @@ if [ $check = 0 ]; then
 	clang-format-14 -i "${files[@]}"
 	exit
 fi
-bad=0
-for file in "${files[@]}"; do
-	clang-format-14 "$file" | diff -u --label "$file" --label "$file, formatted" "$file" - || bad=$((bad + 1))
-done
+differences() {
+	for file; do clang-format-14 "$file" | diff -u --label "$file" --label "$file, formatted" "$file" -; done
+}
+export -f differences
+diffs=$(printf '%s\0' "${files[@]}" | xargs -0 -n 20 -P "$(nproc)" bash -c 'differences "$@"' differences)
+[ -z "$diffs" ] || echo "$diffs"
+bad=$(grep -c '^--- ' <<< "$diffs")
 echo "format: $((${#files[@]} - bad)) passed, $bad failed"
 [ $bad = 0 ]
