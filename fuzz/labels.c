@@ -1,11 +1,9 @@
 /* tracemend-labels [-r RECENT] DIRECTORY...: labels what a fuzzer with the mutator left in its folders (queue, crashes, hangs; a
  * corpus; artifacts), one line of JSON for each file, in DIRECTORY/labels.jsonl. The keys are those of 'tracemend gen', and then
- * how the file was made:
- *
- *   seed, operators, source   of the mutation, from the file's name (AFL++) or from RECENT (libFuzzer, TRACEMEND_RECENT); operators
- * of the engine itself have its names ("havoc"), and null is unknown rule                      that the mutator or the name says is
- * broken; null: none, or it is unknown expect                    the rules of the errors and warnings that check reports, whoever
- * made the file */
+ * how the file was made. `seed`, `operators` and `source` are the mutation's, from the file's name (AFL++) or from RECENT
+ * (libFuzzer, TRACEMEND_RECENT); operators of the engine itself have its names ("havoc"), and null is unknown. `rule` is what the
+ * mutator or the name says is broken; null: nothing, or it is unknown. `expect` has the rules of the errors and warnings that check
+ * reports, whoever made the file. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -56,7 +56,10 @@ void recent_note(struct recent *r, const struct mutation *m, const char from[REC
 	else
 		n = snprintf(line, sizeof(line), "{\"sha1\":\"%s\",\"source\":\"%s\",\"seed\":null,\"name\":\"op:libfuzzer\"}",
 			     recent_digest(data, size, digest), from);
-	if (n > 0 && (size_t)n < sizeof(line))
-		memset(memcpy(r->lines + r->next * RECENT_LINE, line, (size_t)n) + n, ' ', RECENT_LINE - 1 - (size_t)n);
+	if (n > 0 && (size_t)n < sizeof(line)) {
+		char *at = r->lines + r->next * RECENT_LINE;
+		memcpy(at, line, (size_t)n);
+		memset(at + n, ' ', RECENT_LINE - 1 - (size_t)n); /* its LF stays */
+	}
 	r->next = (r->next + 1) % RECENT_LINES;
 }

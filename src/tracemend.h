@@ -143,7 +143,7 @@ struct tracemend_options {
 	size_t size;	     /* sizeof(struct tracemend_options) */
 	const char *format;  /* c r d: force a format by name; NULL: recognise it by content */
 	const char *profile; /* c r d: revision of the specification; NULL: the format's default */
-	size_t max_findings; /* c r: findings kept for each rule; 0: all, up to 100,000. All are counted */
+	size_t max_findings; /* c r: findings of a rule kept for each severity; 0: all, up to 100,000. All are counted */
 	size_t window;	     /* o r d: bytes read at a time; 0: the default. It does not change results */
 	bool facts;	     /* c r: collect facts for `info` */
 	bool found;	     /* c: the input was found in a search: a format must recognise it beyond doubt */
@@ -313,7 +313,7 @@ TRACEMEND_API size_t tracemend_report_advice_count(const struct tracemend_report
 TRACEMEND_API struct tracemend_advice tracemend_report_advice(const struct tracemend_report *report, size_t index);
 
 /* A copy of a report without the findings for which keep() is false (NULL: with all), which count no more, and with at most
- * max_findings of each rule (0: all). NULL: out of memory. */
+ * max_findings of each rule and severity (0: all). NULL: out of memory. */
 TRACEMEND_API struct tracemend_report *tracemend_report_select(const struct tracemend_report *report, size_t max_findings,
 							       bool (*keep)(void *ctx, const struct tracemend_finding *finding),
 							       void *ctx, struct tracemend_error *error);

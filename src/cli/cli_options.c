@@ -32,7 +32,8 @@ static const struct cli_option options[] = {
 	{ 'S', "severity", "RULE=LEVEL", "report a rule as error, warning or note, or not at all (ignore); may be repeated" },
 	{ 'x', "preview", NULL, "report what preview rules find, too: new rules, which 'tracemend rules' marks" },
 	{ 'M', "max-findings", "N",
-	  "list at most N findings for each rule, and count the others (0: list all; default: 20 in text, markdown and html, all "
+	  "list at most N findings of each severity for each rule, and count the others (0: list all; default: 20 in text, "
+	  "markdown and html, all "
 	  "in the other formats)" },
 	{ 'Q', "config", "FILE",
 	  "take settings from FILE (default: the nearest .tracemend.ini upwards from the working directory, but not from inside a "

@@ -16,13 +16,13 @@ struct finding {
 
 struct tally {
 	uint64_t count;
-	size_t kept;
+	size_t kept[TM_ERROR + 1]; /* a severity: notes take no room from errors */
 };
 
 struct findings {
 	const struct tracemend_rule *table;
 	size_t rules;
-	size_t max_kept; /* a rule */
+	size_t max_kept; /* a rule and severity */
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
 	bool preview;	       /* preview rules are reported */
@@ -117,9 +117,9 @@ void findings_free(struct findings *f)
 
 static struct finding *findings_keep(struct findings *f, unsigned rule, enum tracemend_severity severity)
 {
-	struct tally *tally = &f->tallies[rule];
+	size_t *kept = &f->tallies[rule].kept[severity];
 
-	if (tally->kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
+	if (*kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
 		return &f->uncounted;
 	bool room = array_room(&f->kept, &f->kept_capacity, f->kept_count, sizeof(struct finding *), FINDINGS_KEPT_MAX) == TM_OK;
 	struct finding *fd = room ? calloc(1, sizeof(*fd)) : NULL;
@@ -133,7 +133,7 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 	fd->public.rule = &f->table[rule];
 	fd->public.severity = severity;
 	fd->public.message = fd->public.path = fd->public.field = fd->public.file = no_text;
-	tally->kept++;
+	(*kept)++;
 	f->kept[f->kept_count++] = fd;
 	return fd;
 }

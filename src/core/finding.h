@@ -11,8 +11,8 @@
 struct finding; /* a handle; valid as long as the findings */
 struct findings;
 
-/* table, count: the rules of the format. options->max_findings findings are kept for each rule, 0: all (up to FINDINGS_KEPT_MAX);
- * options may be NULL. NULL: out of memory. */
+/* table, count: the rules of the format. options->max_findings findings are kept for each rule and severity, 0: all (up to
+ * FINDINGS_KEPT_MAX); options may be NULL. NULL: out of memory. */
 struct findings *findings_new(const struct tracemend_rule *table, size_t count, const struct tracemend_options *options);
 void findings_free(struct findings *f);
 

@@ -262,19 +262,20 @@ digest() {
 
 # bats test_tags=slow
 @test "tracedat 6: options that were hit do not cost the instance that they name" {
-	"$TRACEMEND" gen -q -f tracedat -o made --seed 9051 --size 6000 > /dev/null
-	local whole options table at length
+	"$TRACEMEND" gen -q -f tracedat -o made --seed 9065 --size 6000 --with v6 --with instances --without kernel-events > /dev/null
+	local whole options table at length records
 	whole=made/$(label 1 file)
 	options=$(grep -abo 'options  ' "$whole" | head -1 | cut -d: -f1)
 	table=$(grep -abo 'flyrecord' "$whole" | head -1 | cut -d: -f1)
-	[ "$("$TRACEMEND" info --format json "$whole" | jq '.inputs[0].records')" = 18 ]
+	records=$("$TRACEMEND" info --format json "$whole" | jq '.inputs[0].records')
+	[ "$records" -gt 10 ]
 	for at in $(seq $((options - 3)) 13 $((table + 20))); do
 		for length in 2 16 64; do
 			cp "$whole" broken.dat
 			dd if=/dev/zero of=broken.dat bs=1 seek="$at" count="$length" conv=notrunc status=none
 			rm -f mended.dat
 			"$TRACEMEND" repair -q broken.dat -o mended.dat || [ $? = 3 ]
-			[ "$("$TRACEMEND" info --format json mended.dat | jq '.inputs[0].records')" = 18 ] || { echo "$length bytes at $at"; return 1; }
+			[ "$("$TRACEMEND" info --format json mended.dat | jq '.inputs[0].records')" = "$records" ] || { echo "$length bytes at $at"; return 1; }
 		done
 	done
 }

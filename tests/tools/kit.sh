@@ -45,7 +45,7 @@ libfuzzer() { # COMMAND
 	local code=$?
 	if [ $code = 77 ]; then
 		good "$(sed 's/.*\(\.\/[a-z-]*\) .*/\1/' <<< "$1"): the planted bug is found"
-	elif [ $code = 0 ] && grep -q '^#[0-9]*[[:space:]]NEW.*Custom' "$work/log"; then
+	elif [ $code = 0 ] && grep -q '^#[0-9]*[[:space:]]\(NEW\|REDUCE\).*Custom' "$work/log"; then # it may have found all paths before
 		good "$(sed 's/.*\(\.\/[a-z-]*\) .*/\1/' <<< "$1"): new paths"
 	else
 		bad "$1 (exit $code)"

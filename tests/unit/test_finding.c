@@ -113,6 +113,21 @@ static void counting_never_stops(void **state)
 	bundle_free(b);
 }
 
+static void notes_take_no_room_from_errors(void **state)
+{
+	struct bundle *b = bundle();
+	struct tracemend_options options = { .max_findings = 2 };
+	struct findings *f = findings_new(rules, 3, &options);
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		(void)finding_milder(f, 0, TM_NOTE, bundle_single(b), 0, 1);
+	assert_true(finding_kept(finding_new(f, 0, bundle_single(b), 0, 1)));
+	assert_int_equal(findings_kept_count(f), 3);
+	assert_int_equal(findings_count(f, 0), 11);
+	findings_free(f);
+	bundle_free(b);
+}
+
 static void grading_changes_reports_only(void **state)
 {
 	struct bundle *b = bundle();
@@ -189,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(preview_rules_are_silent_unless_asked_for),
 					    cmocka_unit_test(findings_are_kept_whole),
 					    cmocka_unit_test(counting_never_stops),
+					    cmocka_unit_test(notes_take_no_room_from_errors),
 					    cmocka_unit_test(ranges_end_with_the_file),
 					    cmocka_unit_test(grading_changes_reports_only),
 					    cmocka_unit_test(overlong_texts_are_cut) };

@@ -141,6 +141,7 @@ enum {
 	FAST_v6_clock_block_missing = FAST_ELSEWHERE,
 	FAST_v6_clock_block_orphan = FAST_ELSEWHERE,
 	FAST_v6_clock_conflict = FAST_ELSEWHERE,
+	FAST_latency_line_bytes = FAST_ELSEWHERE,
 	FAST_v6_latency_with_clock_option = FAST_ELSEWHERE,
 	FAST_cpu_offset_alignment = FAST_ELSEWHERE,
 	FAST_cpu_range_eof = FAST_ELSEWHERE,

@@ -2,6 +2,24 @@
 #include "core/text.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
+/* Whether the bytes of a line, or of a piece of one, are text: UTF-8 without control characters. */
+static bool line_is_text(const uint8_t *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if ((text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	/* A character may be cut at the end of a piece. */
+	return utf8_valid_prefix(text, size) + 4 > size;
+}
+
+/* A line with other bytes than text, which stays as it is. where, length: of it, or of its chunk. */
+static void line_suspect(struct tracedat_walk *w, uint64_t where, size_t length)
+{
+	(void)tracedat_report(w, TRACEDAT_RULE_latency_line_bytes, where, length, "a line of the latency output is not text");
+	if (w->s->plan)
+		plan_doubt(w->s->plan, w->source, where, length, "a line of the latency output is not text");
+}
+
 void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size, uint64_t offset)
 {
 	for (size_t at = 0; at < size;) {
@@ -10,14 +28,17 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l,
 		if (!l->begun)
 			l->event = text[at] != '#' && text[at] != '\n';
 		l->begun = !lf;
+		size_t length = lf ? (size_t)(lf - text) - at : size - at;
+		if (!l->chunks && !line_is_text(text + at, length))
+			line_suspect(w, offset + at, length + (lf != NULL));
 		if (!lf)
 			return;
 		bool counts = l->event && !l->skip;
 		w->pages.records += counts;
 		if (w->s->sink && counts)
-			tracedat_line_give(w, offset + (l->chunks ? 0 : at), text + at, (size_t)(lf - text) - at);
+			tracedat_line_give(w, offset + (l->chunks ? 0 : at), text + at, length);
 		w->pages.lines += counts;
-		/* Lines have one path only, which reports nothing about a complete line. */
+		/* Lines have one path only. */
 		w->pages.fast += counts && !w->s->slow;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;

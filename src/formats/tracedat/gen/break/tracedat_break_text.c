@@ -308,3 +308,8 @@ BREAKER_OF(v6_latency_with_clock_option, GEN_MODEL, g->latency = true)
 	const char *text = clocks[choices_below(g->choices, 4)];
 	(void)tracedat_gen_option_add(g, TRACEDAT_TRACECLOCK, text, strlen(text) + 1);
 }
+
+BREAKER_OF(latency_line_bytes, GEN_MODEL, g->latency = true, g->codec = TRACEDAT_NONE)
+{
+	tracedat_gen_swap(&g->text, "demo-42", choices_chance(g->choices, 1, 2) ? "de\001o-42" : "de\355o-42");
+}
