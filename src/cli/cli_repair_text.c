@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/report_map.h"
 
 /* More ranges than this are grouped by their reason. */
 #define RANGES_LISTED 12
@@ -28,6 +29,7 @@ struct repair_group {
 	const char *why;
 	struct tracemend_range first;
 	uint64_t count, bytes;
+	bool replaces; /* new bytes that stand for what was dropped for the same reason */
 };
 
 static bool repair_same_reason(const struct repair_group *g, const struct tracemend_range *range)
@@ -44,7 +46,7 @@ struct repair_groups {
 	struct repair_group other;
 };
 
-static void repair_groups_add(struct repair_groups *groups, const struct tracemend_range *range)
+static struct repair_group *repair_groups_add(struct repair_groups *groups, const struct tracemend_range *range)
 {
 	struct repair_group *g = &groups->other;
 
@@ -57,24 +59,64 @@ static void repair_groups_add(struct repair_groups *groups, const struct traceme
 	}
 	g->count += range->times;
 	g->bytes += range->length * range->times;
+	return g;
 }
 
-/* Whether a range is of the capture itself, or of the pieces of --extra. */
-static bool repair_is_of(const struct tracemend_repair *r, const struct tracemend_range *range, bool extra)
+/* New bytes by their reasons. */
+struct repair_literals {
+	struct repair_groups groups;
+	uint64_t count, bytes;
+};
+
+static void repair_literals_find(struct repair_literals *l, const struct tracemend_repair *r)
 {
-	return (tracemend_repair_member(r, range->input)->role == TM_ROLE_EXTRA) == extra;
+	for (size_t o = 0; o < tracemend_repair_output_count(r); o++) {
+		size_t count = tracemend_repair_output(r, o)->segment_count;
+		for (size_t i = 0; i < count; i++) {
+			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
+			if (!s.bytes)
+				continue;
+			struct repair_group *g = repair_groups_add(
+				&l->groups,
+				&(struct tracemend_range){
+					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
+			g->replaces |= !report_literal_is_zeros(&s);
+			l->count += s.times;
+			l->bytes += s.length * s.times;
+		}
+	}
+}
+
+/* Which ranges are listed together. */
+struct repair_list {
+	const char *label;
+	repair_get get;
+	size_t count;
+	bool extra;				/* those of the pieces of --extra, else the others */
+	bool all;				/* and not only their reasons */
+	const struct repair_literals *literals; /* reasons with new bytes are listed there; NULL: all are listed here */
+	const struct cli_windows *windows;	/* the times around them; NULL: they are not said */
+};
+
+/* Whether a range is in the list. */
+static bool repair_is_listed(const struct tracemend_repair *r, const struct repair_list *list, const struct tracemend_range *range)
+{
+	for (size_t k = 0; list->literals && k < list->literals->groups.used; k++)
+		if (list->literals->groups.list[k].replaces && repair_same_reason(&list->literals->groups.list[k], range))
+			return false;
+	return (tracemend_repair_member(r, range->input)->role == TM_ROLE_EXTRA) == list->extra;
 }
 
 /* Prints many ranges: for each reason their number, and the place of the first. */
-static void repair_print_groups(FILE *out, const struct tracemend_repair *r, repair_get get, size_t count, bool extra)
+static void repair_print_groups(FILE *out, const struct tracemend_repair *r, const struct repair_list *list)
 {
 	struct repair_groups groups = { .other = { .why = "other reasons" } };
 	char a[64], b[64];
 
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		if (repair_is_of(r, &range, extra))
-			repair_groups_add(&groups, &range);
+	for (size_t i = 0; i < list->count; i++) {
+		struct tracemend_range range = list->get(r, i);
+		if (repair_is_listed(r, list, &range))
+			(void)repair_groups_add(&groups, &range);
 	}
 	for (size_t k = 0; k < groups.used; k++) {
 		const struct repair_group *g = &groups.list[k];
@@ -87,37 +129,35 @@ static void repair_print_groups(FILE *out, const struct tracemend_repair *r, rep
 			text_count(b, groups.other.bytes, "byte"), groups.other.why);
 }
 
-/* extra: those of the pieces of --extra, else the others. windows: the times around them; may be NULL. */
-static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const char *label, repair_get get, size_t count,
-				bool extra, bool all, const struct cli_windows *windows)
+static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, const struct repair_list *list)
 {
 	uint64_t bytes = 0, places = 0;
 	char a[64], b[64];
 
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		if (!repair_is_of(r, &range, extra))
+	for (size_t i = 0; i < list->count; i++) {
+		struct tracemend_range range = list->get(r, i);
+		if (!repair_is_listed(r, list, &range))
 			continue;
 		bytes += range.length * range.times;
 		places += range.times;
 	}
 	if (!places)
 		return;
-	fprintf(out, "  %s: %s in %s\n", label, text_count(a, bytes, "byte"), text_count(b, places, "place"));
-	if (places > RANGES_LISTED && !all) {
-		repair_print_groups(out, r, get, count, extra);
+	fprintf(out, "  %s: %s in %s\n", list->label, text_count(a, bytes, "byte"), text_count(b, places, "place"));
+	if (places > RANGES_LISTED && !list->all) {
+		repair_print_groups(out, r, list);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct tracemend_range range = get(r, i);
-		for (uint64_t time = 0; time < range.times && repair_is_of(r, &range, extra);
+	for (size_t i = 0; i < list->count; i++) {
+		struct tracemend_range range = list->get(r, i);
+		for (uint64_t time = 0; time < range.times && repair_is_listed(r, list, &range);
 		     time++, range.from += range.repeat_from) {
 			fputs("    ", out);
 			repair_print_place(out, r, &range);
 			fprintf(out, " + %s: %s%s%s%s", text_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",
 				range.rule ? range.rule->id : "", range.rule ? "]" : "");
-			if (windows)
-				cli_windows_say(out, windows, tracemend_repair_member(r, range.input)->file, range.from);
+			if (list->windows)
+				cli_windows_say(out, list->windows, tracemend_repair_member(r, range.input)->file, range.from);
 			fputc('\n', out);
 		}
 	}
@@ -126,41 +166,30 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 static void repair_print_unverified(const struct cli_options *o, FILE *out, const struct tracemend_repair *r)
 {
 	for (int extra = 0; extra < 2; extra++)
-		repair_print_ranges(out, r, extra ? "kept of --extra, but unverified" : "kept, but unverified",
-				    tracemend_repair_doubtful, tracemend_repair_doubtful_count(r), extra, o->verbose, NULL);
+		repair_print_ranges(
+			out, r,
+			&(struct repair_list){ .label = extra ? "kept of --extra, but unverified" : "kept, but unverified",
+					       .get = tracemend_repair_doubtful,
+					       .count = tracemend_repair_doubtful_count(r),
+					       .extra = extra,
+					       .all = o->verbose });
 }
 
-/* Prints new bytes by rule; all reasons with -v. */
-static void repair_print_literals(FILE *out, const struct tracemend_repair *r, bool all)
+/* Prints new bytes by reason; all reasons with -v. */
+static void repair_print_literals(FILE *out, const struct repair_literals *l, bool all)
 {
-	struct repair_groups groups = { .used = 0 };
-	size_t outputs = tracemend_repair_output_count(r);
-	uint64_t count = 0, bytes = 0;
+	const struct repair_groups *groups = &l->groups;
 	char a[64], b[64];
 
-	for (size_t o = 0; o < outputs; o++) {
-		const struct tracemend_output *output = tracemend_repair_output(r, o);
-		for (size_t i = 0; i < output->segment_count; i++) {
-			struct tracemend_segment s = tracemend_repair_segment(r, o, i);
-			if (!s.bytes)
-				continue;
-			repair_groups_add(
-				&groups,
-				&(struct tracemend_range){
-					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
-			count += s.times;
-			bytes += s.length * s.times;
-		}
-	}
-	if (!count)
+	if (!l->count)
 		return;
-	fprintf(out, "  replaced or inserted: %s in %s\n", text_count(a, bytes, "byte"), text_count(b, count, "place"));
-	for (size_t k = 0; k < groups.used && (all || k < RANGES_LISTED); k++) {
-		const struct repair_group *g = &groups.list[k];
+	fprintf(out, "  replaced or inserted: %s in %s\n", text_count(a, l->bytes, "byte"), text_count(b, l->count, "place"));
+	for (size_t k = 0; k < groups->used && (all || k < RANGES_LISTED); k++) {
+		const struct repair_group *g = &groups->list[k];
 		fprintf(out, "    %s in %s: %s [%s]\n", text_count(a, g->bytes, "byte"), text_count(b, g->count, "place"), g->why,
 			g->rule ? g->rule->id : "");
 	}
-	if (groups.other.count || (!all && groups.used > RANGES_LISTED))
+	if (groups->other.count || (!all && groups->used > RANGES_LISTED))
 		fputs("    and for other reasons: see --manifest\n", out);
 }
 
@@ -209,10 +238,20 @@ void cli_repair_print(const struct cli_options *o, FILE *out, const struct trace
 	cli_next_totals(out, outcome);
 	if (o->verbose && outcome->passes > 1)
 		fprintf(out, "  passes: %u, since a defect hid another\n", outcome->passes);
-	repair_print_ranges(out, r, "dropped", tracemend_repair_dropped, tracemend_repair_dropped_count(r), false, o->verbose,
-			    windows);
-	repair_print_ranges(out, r, "not used of --extra", tracemend_repair_dropped, tracemend_repair_dropped_count(r), true,
-			    o->verbose, NULL);
-	repair_print_literals(out, r, o->verbose);
+	struct repair_literals literals = { .count = 0 };
+	repair_literals_find(&literals, r);
+	struct repair_list dropped = { .label = "dropped",
+				       .get = tracemend_repair_dropped,
+				       .count = tracemend_repair_dropped_count(r),
+				       .all = o->verbose,
+				       .literals = &literals,
+				       .windows = windows };
+	repair_print_ranges(out, r, &dropped);
+	dropped.label = "not used of --extra";
+	dropped.extra = true;
+	dropped.literals = NULL;
+	dropped.windows = NULL;
+	repair_print_ranges(out, r, &dropped);
+	repair_print_literals(out, &literals, o->verbose);
 	repair_print_unverified(o, out, r);
 }

@@ -199,7 +199,7 @@ struct literals {
 /* Shorter ones may be values. */
 #define LITERAL_ZEROS_MIN 16u
 
-static bool literal_is_zeros(const struct tracemend_segment *s)
+bool report_literal_is_zeros(const struct tracemend_segment *s)
 {
 	uint64_t i = 0;
 
@@ -246,7 +246,7 @@ static void map_output(struct report_map *m, const struct tracemend_repair *repa
 	while (segments_next(&it, &s)) {
 		if (s.bytes) {
 			l.length += s.length;
-			l.zeros += literal_is_zeros(&s) ? s.length : 0;
+			l.zeros += report_literal_is_zeros(&s) ? s.length : 0;
 			continue;
 		}
 		map_literals(m, &l, s.input, s.from);

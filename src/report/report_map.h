@@ -120,6 +120,8 @@ void report_map_settle(struct report_map *m);
 size_t report_map_strip(const struct report_map *m, const char *file);
 /* Whether bytes of a range were dropped; of the strip and between the offsets. */
 bool report_map_dropped(const struct report_map *m, size_t strip, uint64_t from, uint64_t to);
+/* Whether new bytes of a repair are zeros in place of content, which is dropped then, and not replaced. */
+bool report_literal_is_zeros(const struct tracemend_segment *s);
 
 /* ---- report_times.c ---- */
 

@@ -251,6 +251,14 @@ digest() {
 		exits 0 repair mended -o again --manifest m.json
 		jq -e '.lost | not' m.json
 	done
+	# What is replaced is listed once, with the new bytes.
+	rm -rf mended
+	exits 3 repair "$corpus/tracedat/invalid/kallsyms-line.dat" -o mended
+	said "dropped: "
+	rm -rf mended
+	exits 0 repair "$corpus/tracedat/invalid/kallsyms-size.dat" -o mended
+	said "replaced or inserted: 4 bytes in 1 place"
+	refute said "dropped: "
 	# What is corrected, or said nothing, is no loss.
 	for name in uftrace/invalid/{sym-crlf,dat-depth-exceeds-max-stack}.tar tracedat/invalid/kallsyms-size.dat \
 		    fxt/invalid/mixed-endianness.fxt ktrace/invalid/raw-thread-count.ktrace lttng/invalid/arch-size-invalid.tar; do
