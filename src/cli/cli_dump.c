@@ -1,4 +1,5 @@
-/* dump: the records of captures, one a line. */
+/* dump: the records of captures, one a line. In text, damaged places go to standard error, so that a terminal shows them where they
+ * are, and a pipe has one line for each record. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ struct dump {
 	bool json, damaged;
 	uint64_t shown_behind;			  /* --around: lines behind the offset so far */
 	char before[DUMP_AROUND][CLI_RECORD_MAX]; /* and the last ones in front of it, a ring */
-	uint64_t seen;				  /* lines that went through the ring */
+	bool before_damaged[DUMP_AROUND];
+	uint64_t seen; /* lines that went through the ring */
 };
 
 /* A line for people; without LF. Memory of the caller. */
@@ -74,23 +76,28 @@ static bool dump_wanted(const struct dump *d, const struct tracemend_record *r)
 	return !o->times_given || (r->timed && r->time >= o->times[0] && r->time <= o->times[1]);
 }
 
-static void dump_line(const struct dump *d, const char *line)
+static void dump_line(const struct dump *d, const char *line, bool damaged)
 {
-	if (d->shown)
-		printf("%s:", d->shown);
-	puts(line);
+	FILE *out = damaged ? stderr : stdout;
+
+	if (damaged)
+		(void)fflush(stdout);
+	fprintf(out, "%s%s%s\n", d->shown ? d->shown : "", d->shown ? ":" : "", line);
 }
 
 /* Keeps the lines in front of the offset of --around, and prints them when it is reached. Whether this line is to be printed. */
 static bool dump_around(struct dump *d, const struct tracemend_record *r, const char *line)
 {
 	if (r->offset + r->length <= d->options->around && r->offset < d->options->around) {
+		d->before_damaged[d->seen % DUMP_AROUND] = r->rule != NULL;
 		memcpy(d->before[d->seen++ % DUMP_AROUND], line, CLI_RECORD_MAX);
 		d->shown_behind = 0;
 		return false;
 	}
-	for (uint64_t n = d->seen < DUMP_AROUND ? d->seen : DUMP_AROUND; n; n--)
-		dump_line(d, d->before[(d->seen - n) % DUMP_AROUND]);
+	for (uint64_t n = d->seen < DUMP_AROUND ? d->seen : DUMP_AROUND; n; n--) {
+		size_t at = (size_t)((d->seen - n) % DUMP_AROUND);
+		dump_line(d, d->before[at], d->before_damaged[at]);
+	}
 	d->seen = 0;
 	return d->shown_behind++ <= DUMP_AROUND;
 }
@@ -114,7 +121,7 @@ static void dump_record(void *ctx, const struct tracemend_record *r)
 	cli_record_line(r, line);
 	if (d->options->around_given && !dump_around(d, r, line))
 		return;
-	dump_line(d, line);
+	dump_line(d, line, r->rule != NULL);
 }
 
 int cli_dump(struct cli_options *o)

@@ -207,8 +207,10 @@ const struct cli_command cli_commands[] = {
 		.synopsis = "dump [OPTIONS] PATH...",
 		.description =
 			"Prints each record: offset, time, what it happened on (thread, CPU, task), kind, name and arguments.\n"
-			"Places where a record is damaged stand between them, marked with !!. There are as many records as\n"
-			"'tracemend info' counts.\n\n" INPUTS,
+			"There are as many lines as 'tracemend info' counts records. Damaged places, marked with !!, go to "
+			"standard\n"
+			"error, so that a terminal shows them where they are; in jsonl they are objects between the "
+			"records.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   all records were read\n"
 			  "  1   there are damaged places\n" FAILURES "\n"

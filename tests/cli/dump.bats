@@ -79,10 +79,19 @@ trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 mad
 	exits 2 dump --around there "$capture"
 }
 
-@test "damaged places stand between the records" {
+@test "damaged places are told beside the records, at their place" {
 	"$TRACEMEND" gen -q -f fxt --rule fxt/dangling-string-ref -o made
-	exits 1 dump "made/$(tail -1 made/labels.jsonl | jq -r .file)"
-	[[ $output == *'  !! fxt/dangling-string-ref: '* ]]
+	capture=made/$(tail -1 made/labels.jsonl | jq -r .file)
+	exits 1 dump "$capture"
+	said '  !! fxt/dangling-string-ref: '
+	[ "$(count)" = "$("$TRACEMEND" info --format=json "$capture" | jq .inputs[0].records)" ]
+	# Among the records, where both go to one file.
+	"$TRACEMEND" dump "$capture" > both 2>&1 || true
+	at=$(grep -n ' !! ' both | cut -d: -f1)
+	[ "$at" -gt 1 ]
+	[ "$at" -le "$(grep -c '' both)" ]
+	exits 1 dump --around "$(sed -n "${at}s/ .*//p" both)" "$capture"
+	said ' !! '
 	exits 1 dump --format=jsonl made/*.fxt
 	jq -es '[.[] | select(.damaged)] | length == 1' <<< "$output"
 }
