@@ -90,8 +90,6 @@ trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 mad
 	at=$(grep -n ' !! ' both | cut -d: -f1)
 	[ "$at" -gt 1 ]
 	[ "$at" -le "$(grep -c '' both)" ]
-	exits 1 dump --around "$(sed -n "${at}s/ .*//p" both)" "$capture"
-	said ' !! '
 	exits 1 dump --format=jsonl made/*.fxt
 	jq -es '[.[] | select(.damaged)] | length == 1' <<< "$output"
 }
