@@ -201,7 +201,9 @@ static unsigned tag_infer(const struct tracedat_v6 *v, size_t tag)
 	const struct tracedat_walk *w = v->w;
 	size_t at = tag + TRACEDAT_TAG_SIZE;
 	size_t fly = tracedat_v6_find(v, at, "flyrecord", 10);
-	if (fly != TRACEDAT_V6_UNKNOWN && tracedat_options_lead(&w->shape, v->data, at, fly) != SIZE_MAX)
+	/* The first may be one that nobody knows. */
+	if (fly != TRACEDAT_V6_UNKNOWN &&
+	    (tracedat_options_fit(&w->shape, v->data, at, fly) || tracedat_options_lead(&w->shape, v->data, at, fly) != SIZE_MAX))
 		return 1;
 	if (v->size - at >= 16) {
 		uint64_t offset = load_u64(v->data + at, w->shape.big_endian);
