@@ -262,7 +262,7 @@ cli_files() {
 
 # Small: fewer captures, and not what has to be fetched first. What takes longest is begun first.
 test_readers() {
-	small || beside "reader: chromium" timeout 1800 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 1 100
+	small || beside "reader: chromium" timeout 1800 /usr/bin/python3 tests/readers/page_browser.py --tool "$BUILD/tracemend" --findings 100
 	beside "reader: uftrace" timeout 600 tests/readers/uftrace_reader.sh "$(at 15 60)"
 	beside "reader: uftrace, arguments" timeout 300 python3 tests/formats/uftrace/specifications.py --tool "$BUILD/tracemend"
 	beside "reader: trace-cmd" timeout 900 tests/readers/tracecmd_reader.sh $(at "30 0" "150 6")
