@@ -486,9 +486,43 @@ static void few_records_of_another_size_do_not_count(void **state)
 	assert_false(guess_of(4, items));
 }
 
+/* Values of 8 bytes, 4 bytes and a string; `stray` of 4,000 records seem to have the first only. */
+static bool guess_of_strings(unsigned stray, char out[UFTRACE_GUESS_TEXT])
+{
+	static const char *const texts[] = { "hello", "a longer text", "x", "some more words here" };
+	struct uftrace_guess g = { 0 };
+
+	for (unsigned i = 0; i < 4000; i++) {
+		struct bytes b = { 0 };
+		bytes_u64(&b, UINT64_C(0x555555000000) + i);
+		bytes_u32(&b, i);
+		bytes_u16(&b, (uint16_t)strlen(texts[i % 4]));
+		bytes_text(&b, texts[i % 4]);
+		while (b.size % 8)
+			bytes_u8(&b, 0);
+		assert_false(b.failed);
+		bool short_one = stray && i % (4000 / stray) == 50;
+		uftrace_guess_take(&g, b.data, short_one ? 8 : b.size, false);
+		bytes_free(&b);
+	}
+	return uftrace_guess_items(&g, false, false, out);
+}
+
+static void few_records_do_not_hide_strings(void **state)
+{
+	char items[UFTRACE_GUESS_TEXT] = "";
+
+	(void)state;
+	assert_true(guess_of_strings(0, items));
+	assert_string_equal(items, "arg1/x32,arg2/x64,arg3/s"); /* as well as the other order */
+	assert_true(guess_of_strings(4, items));
+	assert_string_equal(items, "arg1/x32,arg2/x64,arg3/s");
+	assert_false(guess_of_strings(40, items));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(readers_agree),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(readers_agree), cmocka_unit_test(few_records_do_not_hide_strings),
 					    cmocka_unit_test(few_records_of_another_size_do_not_count) };
 
 	return RUN(tests);

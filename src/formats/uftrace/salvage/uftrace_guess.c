@@ -1,8 +1,9 @@
 /* The layout of values whose specification is lost, guessed from many records of one function.
  *
  * The hypotheses are all sequences of up to five values, each of 4 bytes, of 8 bytes or a string, with at least one string; a
- * record contradicts those whose length differs from its own or whose strings are not text. What has always the same length is a
- * number, or bytes. */
+ * record contradicts those whose length differs from its own or whose strings are not text. A few records may: where a value looks
+ * like a record, those before it seem shorter than they are. The fourth contradiction within some thousand records is one too many.
+ * What has always the same length is a number, or bytes. */
 #include "formats/uftrace/salvage/uftrace_guess.h"
 
 #include <stdio.h>
@@ -100,9 +101,37 @@ static bool fixed_size(const struct uftrace_guess *g, unsigned *size)
 	return false;
 }
 
+/* One more contradiction of the hypotheses of a word. */
+static void contradict(struct uftrace_guess *g, unsigned word, uint64_t bits)
+{
+	uint64_t carry = g->against[0][word] & bits;
+
+	g->against[0][word] ^= bits;
+	g->dead[word] |= g->against[1][word] & carry;
+	g->against[1][word] ^= carry;
+}
+
+/* One contradiction less, where there are some. */
+static void forget(struct uftrace_guess *g)
+{
+	for (unsigned i = 0; i < sizeof(g->dead) / sizeof(g->dead[0]); i++) {
+		uint64_t some = g->against[0][i] | g->against[1][i], borrow = some & ~g->against[0][i];
+		g->against[0][i] ^= some;
+		g->against[1][i] ^= borrow;
+	}
+}
+
+static unsigned contradictions(const struct uftrace_guess *g, unsigned hypothesis)
+{
+	unsigned word = hypothesis >> 6, bit = hypothesis & 63;
+	return (unsigned)(g->against[0][word] >> bit & 1) + 2 * (unsigned)(g->against[1][word] >> bit & 1);
+}
+
 void uftrace_guess_take(struct uftrace_guess *g, const uint8_t *p, size_t size, bool big_endian)
 {
 	count_size(g, size);
+	if (g->count % UFTRACE_GUESS_LEAK == 0)
+		forget(g);
 	unsigned most = 0;
 	for (unsigned i = 0; i < HYPOTHESES; i++) {
 		uint64_t bit = UINT64_C(1) << (i & 63);
@@ -112,7 +141,7 @@ void uftrace_guess_take(struct uftrace_guess *g, const uint8_t *p, size_t size, 
 		size_t shortest;
 		int letters = l.strings ? letters_of(&l, p, size, big_endian, &shortest) : -1;
 		if (letters < 0)
-			g->dead[i >> 6] |= bit;
+			contradict(g, i >> 6, bit);
 		else if (shortest && (unsigned)letters > most)
 			most = (unsigned)letters;
 	}
@@ -126,16 +155,18 @@ void uftrace_guess_take(struct uftrace_guess *g, const uint8_t *p, size_t size, 
 	g->any = true;
 }
 
-/* The first layout that no record contradicts, and that the sample has in strings with letters. */
+/* The first layout of those that the fewest records contradict, and that the sample has in strings with letters. */
 static bool find_layout(const struct uftrace_guess *g, bool retval, bool big, struct layout *out)
 {
-	for (unsigned i = 0; g->letters >= 2 && i < HYPOTHESES; i++) {
-		size_t shortest;
-		*out = layout_of(i);
-		if (!(g->dead[i >> 6] >> (i & 63) & 1) && out->strings && !(retval && out->count > 1) &&
-		    letters_of(out, g->sample, g->sample_size, big, &shortest) >= 2 && shortest)
-			return true;
-	}
+	for (unsigned against = 0; against <= 3 && against * UFTRACE_GUESS_STRAY <= g->count; against++)
+		for (unsigned i = 0; g->letters >= 2 && i < HYPOTHESES; i++) {
+			size_t shortest;
+			*out = layout_of(i);
+			if (!(g->dead[i >> 6] >> (i & 63) & 1) && contradictions(g, i) == against && out->strings &&
+			    !(retval && out->count > 1) && letters_of(out, g->sample, g->sample_size, big, &shortest) >= 2 &&
+			    shortest)
+				return true;
+		}
 	return false;
 }
 

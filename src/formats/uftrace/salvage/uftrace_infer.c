@@ -84,10 +84,14 @@ static bool is_name(struct uftrace_str t)
 	return good;
 }
 
-/* The name by which a function without symbol is known: its address. */
-static void name_by_address(char out[32], uint64_t address)
+/* The name by which a function without symbol is known: its address, with a number for each program but the first, since a
+ * specification is for all functions of a name. */
+static void name_by_address(char out[48], uint32_t program, uint64_t address)
 {
-	snprintf(out, 32, "unknown_%llx", (unsigned long long)address);
+	if (program)
+		snprintf(out, 48, "unknown_%u_%llx", program + 1, (unsigned long long)address);
+	else
+		snprintf(out, 48, "unknown_%llx", (unsigned long long)address);
 }
 
 /* Whether readers will find the file: nothing else has its name. */
@@ -127,7 +131,7 @@ static void make_symbols(struct uftrace_walk *w, struct uftrace_infer_program *p
 	uint64_t last = 0;
 
 	while (i < known || k < count) {
-		char name[32];
+		char name[48];
 		bool own = i < known && (k >= count || d->list[i].address <= list[k].address);
 		if (!own && list[k].dbg) { /* the function stands there already */
 			k++;
@@ -139,7 +143,7 @@ static void make_symbols(struct uftrace_walk *w, struct uftrace_infer_program *p
 		}
 		uint64_t address = own ? d->list[i].address : list[k].address;
 		if (!own)
-			name_by_address(name, address);
+			name_by_address(name, list[k].program, address);
 		struct uftrace_str shown = own ? d->list[i].name : (struct uftrace_str){ name, strlen(name) };
 		bytes_printf(&lines, "%016llx T %.*s\n", (unsigned long long)address, (int)shown.length, shown.text);
 		symbols++;
@@ -212,13 +216,13 @@ static bool spec_fits(const struct uftrace_infer_side *side)
 }
 
 /* The name by which a function is specified. */
-static struct uftrace_str function_name(const struct uftrace_infer_function *f, char buffer[32])
+static struct uftrace_str function_name(const struct uftrace_infer_function *f, char buffer[48])
 {
 	if (f->name.length)
 		return f->name;
 	if (f->dbg)
 		return f->dbg->name;
-	name_by_address(buffer, f->address);
+	name_by_address(buffer, f->program, f->address);
 	return (struct uftrace_str){ buffer, strlen(buffer) };
 }
 
@@ -226,7 +230,7 @@ static struct uftrace_str function_name(const struct uftrace_infer_function *f, 
 static void decide_side(struct uftrace_walk *w, struct uftrace_infer_function *f, bool retval)
 {
 	struct uftrace_infer_side *side = &f->sides[retval];
-	char buffer[32];
+	char buffer[48];
 
 	if (!has_values_of(side) || spec_fits(side))
 		return;
@@ -237,7 +241,7 @@ static void decide_side(struct uftrace_walk *w, struct uftrace_infer_function *f
 
 static uint64_t name_hash(const struct uftrace_infer_function *f, bool retval)
 {
-	char buffer[32], simple[UFTRACE_DEMANGLE_MAX];
+	char buffer[48], simple[UFTRACE_DEMANGLE_MAX];
 	struct uftrace_str name = function_name(f, buffer), shown;
 
 	if (uftrace_demangle(name, simple, sizeof(simple), &shown))
@@ -289,7 +293,7 @@ static bool add_side(struct uftrace_walk *w, const struct uftrace_infer_function
 		     struct bytes *known)
 {
 	const struct uftrace_infer_side *side = &f->sides[retval];
-	char buffer[32];
+	char buffer[48];
 
 	if (!has_values_of(side) || (spec_fits(side) && side->given))
 		return false;
