@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/bytes.h"
 #include "report/report.h"
 
 /* Planning a repair reads a capture about three times; of larger ones, only the command is printed. */
@@ -133,17 +134,55 @@ static void next_path(FILE *out, const char *path)
 	next_word(out, path);
 }
 
+/* The end of the advices that have the text of this one: they differ in what is to be added. */
+static size_t next_alike(const struct tracemend_report *report, size_t first)
+{
+	struct tracemend_advice advice = tracemend_report_advice(report, first);
+	size_t end = first + 1;
+
+	for (; end < tracemend_report_advice_count(report); end++) {
+		struct tracemend_advice other = tracemend_report_advice(report, end);
+		if (other.role != advice.role || strcmp(other.text, advice.text) != 0)
+			break;
+	}
+	return end;
+}
+
+/* Prints the text of these advices, and behind it where further pieces are. */
+static void next_text(FILE *out, const struct tracemend_report *report, size_t first, size_t end)
+{
+	struct tracemend_advice advice = tracemend_report_advice(report, first);
+	struct bytes text = { 0 };
+
+	bytes_text(&text, advice.text);
+	for (size_t i = first; i < end && advice.role == TM_ROLE_EXTRA; i++)
+		bytes_printf(&text, "%s%s", i == first ? ": " : ", ", tracemend_report_advice(report, i).path);
+	bytes_u8(&text, 0);
+	cli_wrap(out, "  ", 2, text.failed ? advice.text : (const char *)text.data);
+	bytes_free(&text);
+}
+
 void cli_next_advice(FILE *out, const struct tracemend_report *report, bool donor_needed)
 {
-	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
+	for (size_t i = 0, end; i < tracemend_report_advice_count(report); i = end) {
 		struct tracemend_advice advice = tracemend_report_advice(report, i);
-		bool donor = advice.role == TM_ROLE_DONOR;
+		bool donor = advice.role == TM_ROLE_DONOR, here = false;
+		end = next_alike(report, i);
 		if (donor && !donor_needed)
 			continue;
-		cli_wrap(out, "  ", 2, advice.text);
-		fprintf(out, "  %s with %s ", next_is_here(&advice) ? "They are on this machine: repair again" : "Repair",
-			donor ? "--donor" : "--extra");
-		next_word(out, advice.path);
+		next_text(out, report, i, end);
+		for (size_t k = i; k < end; k++) {
+			struct tracemend_advice one = tracemend_report_advice(report, k);
+			here |= next_is_here(&one);
+		}
+		fputs(here ? "  They are on this machine: repair again with" : "  Repair with", out);
+		for (size_t k = i; k < end; k++) {
+			struct tracemend_advice one = tracemend_report_advice(report, k);
+			if (here && !next_is_here(&one))
+				continue;
+			fputs(donor ? " --donor " : " --extra ", out);
+			next_word(out, one.path);
+		}
 		fputc('\n', out);
 	}
 }
@@ -213,9 +252,9 @@ void cli_next(FILE *out, const char *path, const struct tracemend_report *report
 		cli_next_totals(out, tracemend_repair_outcome(repair));
 	else if (!nothing)
 		fputs("  repair -n prints what it would keep and what is lost\n", out);
-	for (size_t i = 0; i < tracemend_report_advice_count(report); i++) {
-		struct tracemend_advice advice = tracemend_report_advice(report, i);
-		if (advice.role != TM_ROLE_DONOR || donor)
-			cli_wrap(out, "  ", 2, advice.text);
+	for (size_t i = 0, end; i < tracemend_report_advice_count(report); i = end) {
+		end = next_alike(report, i);
+		if (tracemend_report_advice(report, i).role != TM_ROLE_DONOR || donor)
+			next_text(out, report, i, end);
 	}
 }

@@ -160,8 +160,7 @@ static void walk_advise(struct uftrace_walk *w)
 		(void)snprintf(path, sizeof(path), "/dev/shm/uftrace-%.16s-*", sid.text);
 		scan_advise(w->s, TM_ROLE_EXTRA, path,
 			    "What the recorder had not saved may still be in shared memory of the machine that recorded, "
-			    "until it is restarted: %s",
-			    path);
+			    "until it is restarted");
 		scan_fact(w->s, "unsaved records", "%s", path);
 	}
 }
