@@ -30,7 +30,7 @@ void plan_drop(struct plan *p, const struct source *s, uint64_t from, uint64_t l
 /* plan_drop() of the range and plan_literal() of its replacement: a patch in place when the lengths are equal. */
 void plan_replace(struct plan *p, unsigned output, const struct source *s, uint64_t from, uint64_t length, const void *bytes,
 		  size_t bytes_length, unsigned rule, const char *why);
-/* The range is kept, but unverified: it is listed as doubtful. */
+/* The range is kept, but unverified: it is listed as doubtful. Ranges may overlap, in any order. */
 void plan_doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why);
 /* Doubts, and what is said to be lost, stay where the capture turns out to have no error and is copied as it is; each `why` is a
  * literal then. */
@@ -56,8 +56,8 @@ enum tracemend_status plan_status(const struct plan *p);
 
 /* ---- for the engine ---- */
 
-/* Checks that segments and drops together cover each source once, and completes the plan: nothing is appended after it.
- * TM_BUG and *error if they do not. */
+/* Checks that segments and drops together cover each source once, and completes the plan: nothing is appended after it,
+ * and doubtful ranges are in order and do not overlap. TM_BUG and *error if they do not. */
 enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error);
 /* Forgets everything and copies each file of the input as it is (P2). */
 enum tracemend_status plan_make_identity(struct plan *p);

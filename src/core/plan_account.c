@@ -9,7 +9,7 @@
 struct stretch {
 	uint64_t from, left; /* from: of the item */
 	uint32_t source;
-	uint32_t list; /* the output, or their number: dropped */
+	uint32_t list; /* the output, or their number: dropped, or behind it: doubtful */
 	uint32_t item, end;
 };
 
@@ -22,7 +22,9 @@ static int stretch_order(const struct stretch *a, const struct stretch *b)
 
 static const struct pieces *plan_list(const struct plan *p, size_t list)
 {
-	return list < p->output_count ? &p->outputs[list].pieces : &p->dropped;
+	if (list < p->output_count)
+		return &p->outputs[list].pieces;
+	return list == p->output_count ? &p->dropped : &p->doubtful;
 }
 
 /* Whether the item accounts for bytes of the input. */
@@ -59,15 +61,6 @@ static size_t list_stretches(const struct plan *p, size_t index, struct stretch 
 	return n;
 }
 
-static size_t plan_stretches(const struct plan *p, struct stretch *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i <= p->output_count; i++)
-		n += list_stretches(p, i, out ? out + n : NULL);
-	return n;
-}
-
 /* ---- a heap of stretches: the first has the first byte ---- */
 
 struct stretches {
@@ -89,16 +82,38 @@ static void stretches_sink(struct stretches *q, size_t i)
 	}
 }
 
-/* Takes the next item of that source, of *length bytes from *from on. False: there is none. */
-static bool stretches_next(struct stretches *q, uint32_t source, uint64_t *from, uint64_t *length)
+static size_t stretches_count(const struct plan *p, size_t first, size_t end, struct stretch *out)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < end; i++)
+		n += list_stretches(p, i, out ? out + n : NULL);
+	return n;
+}
+
+/* Of the lists [first, end). False: no memory. */
+static bool stretches_open(struct stretches *q, const struct plan *p, size_t first, size_t end)
+{
+	*q = (struct stretches){ .plan = p, .count = stretches_count(p, first, end, NULL) };
+	q->heap = malloc((q->count + 1) * sizeof(*q->heap));
+	if (!q->heap)
+		return false;
+	(void)stretches_count(p, first, end, q->heap);
+	for (size_t i = q->count / 2; i-- > 0;)
+		stretches_sink(q, i);
+	return true;
+}
+
+/* Takes the next item of that source, as it stands in its place. False: there is none. */
+static bool stretches_next(struct stretches *q, uint32_t source, struct piece *piece)
 {
 	struct stretch *first = q->heap;
 
 	if (!q->count || first->source != source)
 		return false;
 	const struct pieces *list = plan_list(q->plan, first->list);
-	*from = first->from;
-	*length = list->items[first->item].length;
+	*piece = list->items[first->item];
+	piece->from = first->from;
 	if (--first->left) {
 		first->from += pieces_run_of(list, first->item)->step;
 	} else {
@@ -120,7 +135,8 @@ static bool stretches_next(struct stretches *q, uint32_t source, uint64_t *from,
 static enum tracemend_status plan_verify_source(const struct source *s, struct stretches *q, struct tracemend_error *error)
 {
 	uint64_t at = 0;
-	for (uint64_t from, length; stretches_next(q, s->index, &from, &length);) {
+	for (struct piece piece; stretches_next(q, s->index, &piece);) {
+		uint64_t from = piece.from, length = piece.length;
 		if (from > s->size || length > s->size - from)
 			return fault_set(error, TM_BUG, "repair plan of %s: bytes past the end are used at 0x%llx", s->name,
 					 (unsigned long long)from);
@@ -153,17 +169,47 @@ static enum tracemend_status plan_verify_output(struct plan *p, struct output *o
 	return output_index(p, o) ? TM_OK : fault_memory(error);
 }
 
+/* Doubts come from checks that know nothing of each other. In the end each byte is doubted once, for the first reason in the order
+ * of the file. False: no memory. */
+static bool plan_settle_doubts(struct plan *p)
+{
+	struct pieces settled = { 0 };
+	struct stretches queue;
+
+	if (p->doubtful.count < 2)
+		return true;
+	if (!stretches_open(&queue, p, p->output_count + 1, p->output_count + 2))
+		return false;
+	for (uint32_t i = 0; i < p->in->count; i++) {
+		uint64_t end = 0;
+		for (struct piece piece; stretches_next(&queue, i, &piece);) {
+			uint64_t passed = piece.from < end ? end - piece.from : 0;
+			if (passed >= piece.length)
+				continue;
+			piece.from += passed;
+			piece.length -= passed;
+			end = piece.from + piece.length;
+			struct piece *last = settled.count ? &settled.items[settled.count - 1] : NULL;
+			/* Runs that are apart in different steps can be more pieces than they were: what is too many is one. */
+			if (last && last->source == i && settled.count + p->in->count >= PLAN_RANGES_MAX)
+				last->length = end - last->from;
+			else
+				(void)pieces_add(p, &settled, piece);
+		}
+	}
+	free(queue.heap);
+	pieces_free(&p->doubtful);
+	p->doubtful = settled;
+	return p->status != TM_NO_MEMORY;
+}
+
 enum tracemend_status plan_verify(struct plan *p, struct tracemend_error *error)
 {
-	struct stretches queue = { .plan = p, .count = plan_stretches(p, NULL) };
+	struct stretches queue;
 	enum tracemend_status status = TM_OK;
 
-	queue.heap = malloc((queue.count + 1) * sizeof(*queue.heap));
-	if (!queue.heap)
+	if (!plan_settle_doubts(p) || !stretches_open(&queue, p, 0, p->output_count + 1))
 		return fault_memory(error);
-	(void)plan_stretches(p, queue.heap);
-	for (size_t i = queue.count / 2; i-- > 0;)
-		stretches_sink(&queue, i);
 	for (size_t i = 0; i < p->in->count && status == TM_OK; i++)
 		status = plan_verify_source(p->in->sources[i], &queue, error);
 	free(queue.heap);

@@ -113,8 +113,11 @@ static void holds(struct plan *p)
 	for (size_t i = 0; i < plan_doubtful_count(p); i++) {
 		struct tracemend_range r = plan_doubtful_at(p, i);
 		for (uint64_t t = 0; t < r.times; t++)
-			for (uint64_t k = 0; k < r.length; k++)
-				fate[r.from + t * r.repeat_from + k] &= (uint8_t)~0x20u;
+			for (uint64_t k = 0; k < r.length; k++) {
+				uint8_t *byte = &fate[r.from + t * r.repeat_from + k];
+				assert_true(*byte & 0x20); /* each is doubted once */
+				*byte &= (uint8_t)~0x20u;
+			}
 	}
 	assert_memory_equal(fate, f.fate, SIZE);
 }
@@ -256,6 +259,44 @@ static void random_plans(void **state)
 	}
 }
 
+/* Doubts in any order, some of them over others. */
+static void doubts_overlap(void **state)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct choices c = choices_from_seed(seed);
+		copy(0, SIZE);
+		for (uint64_t n = choices_below(&c, 6); n--;) {
+			uint64_t at = choices_below(&c, SIZE), length = 1 + choices_below(&c, 40), step = 1 + choices_below(&c, 60);
+			uint64_t times = choices_chance(&c, 1, 2) ? 1 : 1 + choices_below(&c, 100);
+			for (; times && at + length <= SIZE; times--, at += step)
+				doubt(at, length);
+		}
+		holds(f.plan);
+		for (size_t i = 1; i < plan_doubtful_count(f.plan); i++)
+			assert_true(plan_doubtful_at(f.plan, i - 1).from < plan_doubtful_at(f.plan, i).from);
+		tear_down(state);
+		assert_int_equal(set_up(state), 0);
+	}
+}
+
+/* Of two reasons the one in front holds; the other one begins behind it. */
+static void doubts_for_two_reasons(void **state)
+{
+	(void)state;
+	struct tracemend_error error = { 0 };
+	plan_copy(f.plan, plan_output(f.plan, ""), f.source, 0, SIZE);
+	plan_doubt(f.plan, f.source, 40, 20, "late");
+	plan_doubt(f.plan, f.source, 10, 40, "early");
+	plan_doubt(f.plan, f.source, 20, 10, "inside");
+	assert_int_equal(plan_verify(f.plan, &error), TM_OK);
+	assert_int_equal(plan_doubtful_count(f.plan), 2);
+	assert_string_equal(plan_doubtful_at(f.plan, 0).why, "early");
+	assert_int_equal(plan_doubtful_at(f.plan, 0).length, 40);
+	assert_string_equal(plan_doubtful_at(f.plan, 1).why, "late");
+	assert_int_equal(plan_doubtful_at(f.plan, 1).from, 50);
+	assert_int_equal(plan_doubtful_at(f.plan, 1).length, 10);
+}
+
 /* A second plan over what the first would write: bytes and counts as if both had been written. */
 static void a_run_behind_a_run(void **state)
 {
@@ -300,6 +341,8 @@ int main(void)
 		T(a_gap_in_a_run_is_refused),
 		T(a_run_that_overlaps_is_refused),
 		T(random_plans),
+		T(doubts_overlap),
+		T(doubts_for_two_reasons),
 		T(a_run_behind_a_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
