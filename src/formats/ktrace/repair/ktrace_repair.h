@@ -16,7 +16,8 @@ struct ktrace_repair {
 	uint64_t added;		       /* bytes that all edits so far put in ... */
 	uint64_t removed;	       /* ... and take out */
 	uint8_t header[KTRACE_HEADER]; /* the header structure, where it is written anew ... */
-	uint64_t header_length;	       /* ... for so many bytes of the source; 0: it is not */
+	uint64_t header_length;	       /* ... for so many bytes of the source */
+	bool header_anew;
 };
 
 void ktrace_repair_open(struct ktrace_repair *r, struct plan *plan, const struct source *source);

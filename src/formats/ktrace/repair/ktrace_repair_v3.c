@@ -1,14 +1,6 @@
 /* Version 3: sizes and tags, which are known after the chunks that they describe were walked. */
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 
-/* Of two edits of the same range the later one holds. */
-static void header_write(struct ktrace_repair *r)
-{
-	if (r->plan)
-		edits_add(&r->edits, 0, r->header_length, r->header, KTRACE_HEADER, KTRACE_RULE_header_shifted,
-			  "the header structure by its fields");
-}
-
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,
 				const char *why)
 {
@@ -16,35 +8,32 @@ void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_fiel
 	uint8_t bytes[8];
 
 	store_u64(bytes, value, false);
-	if (!r->header_length) {
+	if (r->header_anew)
+		memcpy(r->header + field, bytes, length);
+	else
 		ktrace_repair_replace(r, field, bytes, length, rule, why);
-		return;
-	}
-	memcpy(r->header + field, bytes, length);
-	header_write(r);
 }
 
 void ktrace_repair_header_anew(struct ktrace_repair *r, const uint8_t header[KTRACE_HEADER], uint64_t length)
 {
 	memcpy(r->header, header, KTRACE_HEADER);
 	r->header_length = length;
-	if (!r->plan)
-		return;
-	header_write(r);
+	r->header_anew = true;
 	r->added += KTRACE_HEADER;
 	r->removed += length;
 	ktrace_repair_doubt(r, 0, length, "a header structure that is written anew");
 }
 
-void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktrace_rule rule, uint64_t chunks, uint64_t end,
-			      uint64_t body)
+/* The size, and the padding behind the header. */
+static void header_end(struct ktrace_repair *r, uint64_t stored, enum ktrace_rule rule, uint64_t chunks, uint64_t end,
+		       uint64_t body)
 {
 	uint64_t place = ktrace_repair_place(r, end), padded = body < r->source->size ? ktrace_align(place) : place;
 
-	if (!r->plan || (rule == KTRACE_RULE_COUNT && place == stored + KTRACE_HEADER_UNCOUNTED))
+	if (rule == KTRACE_RULE_COUNT && place == stored + KTRACE_HEADER_UNCOUNTED)
 		return;
 	if (rule == KTRACE_RULE_COUNT)
-		rule = r->header_length		? KTRACE_RULE_header_shifted
+		rule = r->header_anew		? KTRACE_RULE_header_shifted
 		       : chunks > KTRACE_HEADER ? KTRACE_RULE_header_size_64_structure
 						: KTRACE_RULE_header_size_splits_chunk;
 	ktrace_repair_header_field(r, KTRACE_AT_SIZE, padded - KTRACE_HEADER_UNCOUNTED, rule, "size of the header as written");
@@ -53,6 +42,17 @@ void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktr
 	ktrace_repair_drop(r, end, body, rule, "padding of a header that is rewritten");
 	if (body < r->source->size)
 		ktrace_repair_pad(r, body, 8, rule, "padding");
+}
+
+void ktrace_repair_header_end(struct ktrace_repair *r, uint64_t stored, enum ktrace_rule rule, uint64_t chunks, uint64_t end,
+			      uint64_t body)
+{
+	if (!r->plan)
+		return;
+	header_end(r, stored, rule, chunks, end, body);
+	if (r->header_anew)
+		edits_add(&r->edits, 0, r->header_length, r->header, KTRACE_HEADER, KTRACE_RULE_header_shifted,
+			  "the header structure by its fields");
 }
 
 void ktrace_repair_chunk_tag(struct ktrace_repair *r, const struct ktrace_chunk *chunk, uint32_t tag, enum ktrace_rule rule)

@@ -7,7 +7,8 @@
 /* A field of the header structure of 4 or 8 bytes; of 4: the lower half of value. */
 void ktrace_repair_header_field(struct ktrace_repair *r, enum ktrace_header_field field, uint64_t value, enum ktrace_rule rule,
 				const char *why);
-/* Writes the header structure anew, for the first `length` bytes of the source; fields are changed in it from then on. */
+/* The header structure is written anew, for the first `length` bytes of the source, when its end is; fields are changed in it until
+ * then. */
 void ktrace_repair_header_anew(struct ktrace_repair *r, const uint8_t header[KTRACE_HEADER], uint64_t length);
 /* The end of the header, unchanged where nothing before it changed. Else its size counts what was kept and new padding. stored: the
  * size; rule: what is wrong with it, KTRACE_RULE_COUNT: nothing; chunks: offset of the first header chunk; [end, body): padding. */

@@ -2,6 +2,7 @@
 #include "formats/ktrace/salvage/ktrace_form.h"
 
 #include "formats/ktrace/decode/ktrace_thread.h"
+#include "formats/ktrace/salvage/ktrace_header_shift.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
 #define KTRACE_MAP_HOLE 1024u /* bytes of zeros among the entries of a thread map */
@@ -248,5 +249,7 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);
+	if (!raw0.entry && ktrace_first_chunk_find(window) != UINT64_MAX)
+		return (struct ktrace_form){ .magic = word, .bits = 12 };
 	return (struct ktrace_form){ .magic = word, .raw = raw0.entry != 0, .bits = !raw0.entry ? 0 : raw0.counted ? 8 : 16 };
 }

@@ -1,9 +1,13 @@
-/* Where bytes were inserted into the header structure of version 3, or removed from it. */
+/* Where bytes were inserted into the header structure of version 3, or removed from it, and whether it is lost. */
 #include "formats/ktrace/salvage/ktrace_header_shift.h"
 
+#include "formats/ktrace/salvage/ktrace_header_find.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
 #define SHIFT_MAX 4096u /* bytes that may be inserted */
+#define LOST_MAX 65536u /* bytes in front of the first chunk where the header is lost */
+#define LOST_KNOWN 3u	/* chunks of known kinds that show that chunks begin; with the end of the file one less */
+#define LOST_LINKS 16u
 
 /* Whether a chunk of a known kind is there that is followed by another, or by the end. */
 static bool shift_chunk_at(struct ktrace_input *in, uint64_t at)
@@ -67,7 +71,60 @@ static uint64_t shift_first_chunk(struct ktrace_input *in)
 	return 0;
 }
 
-struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
+/* ---- a header that is lost ---- */
+
+static bool lost_chain_holds(struct source *source, uint64_t at)
+{
+	uint64_t file = source->size;
+	unsigned known = 0;
+
+	for (unsigned links = 0; links < LOST_LINKS && known < LOST_KNOWN; links++) {
+		struct ktrace_chunk chunk;
+		if (at >= file || file - at < KTRACE_CHUNK_HEADER)
+			return known >= LOST_KNOWN - 1;
+		if (!ktrace_chunk_accepted(source, at, file, true) || !ktrace_chunk_read(source, at, &chunk) ||
+		    chunk.size > file - at - KTRACE_CHUNK_HEADER)
+			return false;
+		known += ktrace_kind_find(chunk.tag) && ktrace_chunk_plausible(source, at, file, true);
+		at = ktrace_chunk_next(at, chunk.size);
+	}
+	return known == LOST_KNOWN;
+}
+
+uint64_t ktrace_first_chunk_find(struct window *window)
+{
+	for (uint64_t at = 0; at < LOST_MAX; at++) {
+		const uint8_t *p = window_at(window, at, 4);
+		if (!p)
+			break;
+		if (ktrace_kind_find(load_u32(p, false)) && lost_chain_holds(window->source, at))
+			return at;
+	}
+	return UINT64_MAX;
+}
+
+static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
+{
+	struct ktrace_header_shift lost = { .first = KTRACE_HEADER };
+	uint32_t magic = load_u32(header, false);
+	uint64_t first = magic == KTRACE_MAGIC || magic == KTRACE_MAGIC_KERNEL ? UINT64_MAX : ktrace_first_chunk_find(&in->window);
+
+	if (first == UINT64_MAX || first == KTRACE_HEADER)
+		return lost;
+	lost = (struct ktrace_header_shift){ .first = first, .lost = true };
+	in->is_64 = true;
+	in->is_64 = !ktrace_header_width_find(in, first).other;
+	/* A size of which nothing is known is that of the chunks. */
+	uint64_t end = ktrace_header_end_find(in, KTRACE_SIZE_UNFINISHED, first).end;
+	store_u32(lost.header + KTRACE_AT_MAGIC, KTRACE_MAGIC, false);
+	store_u64(lost.header + KTRACE_AT_SIZE, end - first + KTRACE_HEADER - KTRACE_HEADER_UNCOUNTED, false);
+	store_u32(lost.header + KTRACE_AT_FLAGS, in->is_64 ? KTRACE_FLAG_64 : 0, false);
+	return lost;
+}
+
+/* ---- both ---- */
+
+static struct ktrace_header_shift shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
 	struct ktrace_header_shift none = { .first = KTRACE_HEADER }, best = none;
 	uint8_t there[KTRACE_HEADER + SHIFT_MAX];
@@ -79,7 +136,7 @@ struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, con
 	if (!first || source_read(in->source, 0, there, (size_t)(first < KTRACE_HEADER ? KTRACE_HEADER : first)) != TM_OK)
 		return none;
 	unsigned most = shift_score(in, header, first);
-	for (uint64_t at = 4; at <= last; at++) {
+	for (uint64_t at = 0; at <= last; at++) {
 		struct ktrace_header_shift s = { .first = first, .at = at };
 		shift_apply(there, first, at, s.header);
 		unsigned score = shift_score(in, s.header, first);
@@ -93,4 +150,10 @@ struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, con
 		}
 	}
 	return agree ? best : none;
+}
+
+struct ktrace_header_shift ktrace_header_shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
+{
+	struct ktrace_header_shift s = shift_find(in, header);
+	return s.first == KTRACE_HEADER ? lost_find(in, header) : s;
 }

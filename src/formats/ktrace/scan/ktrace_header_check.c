@@ -133,21 +133,35 @@ static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const st
 	return end;
 }
 
-/* Bytes that were inserted into the structure, or removed: header becomes what it was before. Returns where the first chunk is. */
+static void header_shift_report(struct ktrace_walk *w, const struct ktrace_header_shift *s)
+{
+	bool missing = s->first < KTRACE_HEADER;
+	uint64_t bytes = missing ? KTRACE_HEADER - s->first : s->first - KTRACE_HEADER;
+	struct finding *fd = finding_report(
+		w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, s->at, missing ? 1 : bytes,
+		missing ? "%" PRIu64 " bytes are missing from the header structure here: the first chunk is at %" PRIu64
+			: "%" PRIu64 " bytes are surplus in the header structure here: the first chunk is at %" PRIu64,
+		bytes, s->first);
+	finding_path(fd, "file header");
+}
+
+/* Bytes that were inserted into the structure, or removed, or all of it: header becomes what it was before, as far as it is known.
+ * Returns where the first chunk is. */
 static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_HEADER])
 {
 	struct ktrace_header_shift s = ktrace_header_shift_find(&w->in, header);
 
 	if (s.first == KTRACE_HEADER)
 		return s.first;
-	bool missing = s.first < KTRACE_HEADER;
-	uint64_t bytes = missing ? KTRACE_HEADER - s.first : s.first - KTRACE_HEADER;
-	struct finding *fd = finding_report(
-		w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, s.at, missing ? 1 : bytes,
-		missing ? "%" PRIu64 " bytes are missing from the header structure here: the first chunk is at %" PRIu64
-			: "%" PRIu64 " bytes are surplus in the header structure here: the first chunk is at %" PRIu64,
-		bytes, s.first);
-	finding_path(fd, "file header");
+	if (s.lost) {
+		struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, 0,
+						    s.first ? s.first : 1,
+						    "there is no header structure: the first chunk is at %" PRIu64, s.first);
+		finding_path(fd, "file header");
+		ktrace_repair_lost(&w->repair);
+	} else {
+		header_shift_report(w, &s);
+	}
 	ktrace_repair_header_anew(&w->repair, s.header, s.first);
 	memcpy(header, s.header, KTRACE_HEADER);
 	ktrace_foreign_find(w, KTRACE_AT_SIZE, s.first);
