@@ -182,10 +182,37 @@ static bool chunk_hides_header(struct ktrace_input *in, const struct ktrace_chun
 	return false;
 }
 
+#define SHIFT_RECORDS 4u /* the last ones of a chunk, by which it is told that they are shifted */
+
+/* Whether each of the last records before `end` is odd, or any of them: of a CPU or a thread that there is not, or one that fails
+ * other tests. */
+static bool chunk_ends_oddly(struct ktrace_input *in, uint64_t end, bool any)
+{
+	uint32_t size = ktrace_event_size(in->is_64);
+	unsigned odd = 0;
+
+	for (unsigned i = 1; i <= SHIFT_RECORDS; i++)
+		odd += ktrace_record_anomalies(in, end - i * (uint64_t)size) != 0;
+	return any ? odd : odd == SHIFT_RECORDS;
+}
+
+/* Whether the last records of the last chunk end with the file, and not where its size says: bytes were inserted, less than a chunk
+ * header. */
+static bool chunk_is_shifted(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
+{
+	uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
+
+	return chunk->tag == KTRACE_EVENTS && limit > end && limit - end < KTRACE_CHUNK_HEADER &&
+	       chunk->size >= 8 + SHIFT_RECORDS * (uint64_t)ktrace_event_size(in->is_64) && chunk_ends_oddly(in, end, false) &&
+	       !chunk_ends_oddly(in, limit, true);
+}
+
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
 {
 	uint64_t data = ktrace_chunk_data(chunk), next = ktrace_chunk_next(chunk->offset, chunk->size);
 
+	if (chunk->size <= limit - data && chunk_is_shifted(in, chunk, limit))
+		return (struct ktrace_extent){ limit - data, limit, KTRACE_RULE_chunk_size_damaged, false, false };
 	if (chunk->size <= limit - data &&
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
