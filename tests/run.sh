@@ -16,6 +16,9 @@ cd "$(dirname "$0")/.."
 [ -n "${SAMPLES:-}" ] || [ ! -d ../shared/samples ] || SAMPLES=$(cd ../shared/samples && pwd)
 export WERROR=1 SAMPLES ASAN_OPTIONS=abort_on_error=1:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
+# Where python3 is a script that looks for the interpreter (pyenv), that takes longer than most tests: it is asked once.
+if [ "$(head -c 2 "$(command -v python3)" 2> /dev/null | tr -d '\0')" = '#!' ]; then PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH; fi
+
 # Temporary files in memory, where there are 2 GB and programs may run: thousands of small outputs are synced to the disk otherwise.
 memory() {
 	[ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -1)" -gt 2000000 ] || return 1
