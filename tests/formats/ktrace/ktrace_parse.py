@@ -108,6 +108,9 @@ def raw(data):
     else:
         wide = not map_fits(data, 4, first, 28)
         end = 4 + first * (32 if wide else 28)
+        # Without threads nothing but its records makes it such a file.
+        if not first and failures(data, end, wide) > 2:
+            return None
         return end, end, 64 if wide else 32
     # Some writers fill up a page more than is needed.
     at = up(end, PAGE)
