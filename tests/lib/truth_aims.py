@@ -29,7 +29,7 @@ COUNTED = ("altered", "invented", "claims")
 CEILINGS = {
     "small": {
         "fxt": {"altered": 6, "invented": 1, "doubted, one hit": 9.5},
-        "ktrace": {"invented": 7, "doubted, one hit": 1.1},
+        "ktrace": {"invented": 2, "doubted, one hit": 1.1},
         "lttng": {"invented": 5, "lost, one hit": 0.35, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
         "tracedat": {"altered": 11, "invented": 3, "lost, one hit": 0.14, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"altered": 3, "invented": 2},

@@ -363,6 +363,10 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 	uint64_t from = offset - stretch->offset < size ? stretch->offset : offset - size;
 	uint64_t until = stretch->end - offset < 2 * (uint64_t)size ? stretch->end : offset + 2 * (uint64_t)size;
 
+	/* A recording that ends here, and the header of another behind it, which the last records have taken in. */
+	uint64_t header = stretch->end - stretch->offset < KTRACE_HEADER ? stretch->offset : stretch->end - KTRACE_HEADER;
+	if (header < offset + size)
+		ktrace_foreign_find(ev->walk, header > offset ? header : offset, offset + size);
 	ev->is_odd = false;
 	if (ev->back && offset == stretch->offset && ev->peak != UINT64_MAX) {
 		/* A chunk that begins before the end of the one in front of it: a block with its header was doubled, or belongs
