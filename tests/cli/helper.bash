@@ -22,7 +22,7 @@ ran() {
 # Runs the program with stdout and stderr apart: $output and $status are set, stderr is in the file "talk".
 tm() {
 	run_status=0
-	output=$(timeout 60 "$TRACEMEND" "$@" 2> talk) || run_status=$?
+	output=$(timeout 180 "$TRACEMEND" "$@" 2> talk) || run_status=$?
 	status=$run_status
 	ran "$status" "$@"
 }
