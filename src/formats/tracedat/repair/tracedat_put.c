@@ -160,9 +160,9 @@ void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b)
 static bool clock_is_lost(const struct tracedat_walk *w)
 {
 	const struct tracedat_buffer *b = w->data.buffer_count ? &w->data.buffers[0] : NULL;
-	bool lost = FINDINGS_ANY(w->s->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
-				 TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,
-				 TRACEDAT_RULE_v7_options_offset);
+	bool lost = w->dir.chain_cut || FINDINGS_ANY(w->s->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+						     TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last,
+						     TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset);
 	bool said = b && b->clock.size > 1 && (w->shape.version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
 	return lost && w->dir.clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }

@@ -30,6 +30,7 @@ struct tracedat_section {
 	bool searched;	 /* for data that no table names */
 	bool lost;	 /* its content cannot be used: repair leaves it out */
 	bool size_bad;
+	bool cut;      /* the file ends inside of it */
 	unsigned rule; /* why it is lost */
 	const char *why;
 	struct finding *damage; /* its frame is damaged, which this reports, and its content is what was decoded before; NULL: it is
@@ -71,6 +72,8 @@ struct tracedat_directory {
 	uint64_t tag_at;		   /* v6: of the first data tag */
 	bool tag_seen;			   /* v6: it is that of options */
 	unsigned resyncs;		   /* searches for options after damage: bounded */
+	struct finding *truncated;	   /* v7: reports that the file is cut, and explains what is missing for that reason */
+	bool chain_cut;			   /* v7: options were behind the cut */
 };
 
 /* Whether the option is a heading of statistics; *h is its name then. */

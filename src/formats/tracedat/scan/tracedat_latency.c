@@ -8,7 +8,10 @@ static void text_end(struct tracedat_walk *w, struct tracedat_text_lines *l, uin
 	if (!l->begun || l->torn || w->status != TM_OK)
 		return;
 	l->torn = true;
-	(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no LF");
+	if (w->dir.truncated)
+		finding_explains(w->dir.truncated, 1);
+	else
+		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no LF");
 }
 
 uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t to)

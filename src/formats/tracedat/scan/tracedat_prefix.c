@@ -167,15 +167,18 @@ static bool prefix_compression(struct prefix *p, size_t at)
 	const uint8_t *version = nul ? nul + 1 : NULL;
 	size_t rest = version ? p->size - (size_t)(version - p->data) : 0;
 	const uint8_t *end = version ? memchr(version, 0, rest < 65 ? rest : 65) : NULL;
+	struct finding *fd;
 
 	if (!end || (size_t)(end - p->data) + 9 > p->size) {
 		w->shape.codec = compressor_by_content(w, at);
 		w->prefix.codec_bad = true;
-		w->prefix.header_end = at;
 		w->prefix.options_at = 0;
-		(void)tracedat_report(w, p->size < PREFIX_READ ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name,
-				      at, p->size - at,
-				      "the compression header is incomplete: expected name, version and the offset of the options");
+		w->dir.chain_cut = p->size == w->source->size && (nul || p->size - at < 33) && (end || !nul || rest < 65);
+		w->prefix.header_end = w->dir.chain_cut ? p->size : at;
+		fd = tracedat_report(w, w->dir.chain_cut ? TRACEDAT_RULE_truncated_file : TRACEDAT_RULE_v7_compressor_name, at,
+				     p->size - at,
+				     "the compression header is incomplete: expected name, version and the offset of the options");
+		w->dir.truncated = w->dir.chain_cut ? fd : NULL;
 		return true;
 	}
 	size_t name_length = (size_t)(nul - name), version_length = (size_t)(end - version);

@@ -9,6 +9,8 @@
 #define CARVES_MAX 64u
 /* Bytes of an options section that is found by its content. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
+/* Bytes of content that are looked at to tell sections from other bytes. */
+#define SECTION_LEAST 17u
 
 struct finder {
 	struct tracedat_walk *w;
@@ -150,10 +152,11 @@ static void section_measure(struct tracedat_walk *w, struct tracedat_section *se
 	section->size = end - section->offset - TRACEDAT_SECTION_SIZE;
 	section->size_bad = true;
 	if (end == w->source->size && section->declared > room && !(section->declared >> 62)) {
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, section->offset, end - section->offset,
-				      "the file ends inside section %s: it has %llu bytes, of which the file has %llu",
-				      tracedat_id_name(section->id), (unsigned long long)section->declared,
-				      (unsigned long long)room);
+		section->cut = true;
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, section->offset, end - section->offset,
+						   "the file ends inside section %s: it has %llu bytes, of which the file has %llu",
+						   tracedat_id_name(section->id), (unsigned long long)section->declared,
+						   (unsigned long long)room);
 		return;
 	}
 	fd = tracedat_report(w, TRACEDAT_RULE_v7_section_size, section->offset + 8, 8,
@@ -203,6 +206,25 @@ static uint64_t chain_leads(struct finder *f, uint64_t at, const struct tracedat
 	return h->size <= room ? at + TRACEDAT_SECTION_SIZE + h->size : end + 1;
 }
 
+/* Whether the file ends inside the header at `at`, or so soon behind it that the content does not show what it is. */
+static bool header_is_cut(struct tracedat_walk *w, uint64_t at)
+{
+	uint8_t begin[TRACEDAT_SECTION_SIZE] = { 0 };
+	struct tracedat_section_header h;
+	uint64_t left = w->source->size - at;
+	size_t some = left < sizeof(begin) ? (size_t)left : sizeof(begin);
+	const uint8_t *p = left && left < sizeof(begin) + SECTION_LEAST ? window_at(&w->window, at, some) : NULL;
+
+	if (!p)
+		return false;
+	if (left == 1)
+		return *p <= TRACEDAT_ID_LAST;
+	/* Of numbers that are cut themselves nothing is known. */
+	memcpy(begin, p, some < 4 ? some & ~(size_t)1 : some < 16 ? some & ~(size_t)3 : some);
+	tracedat_section_header_read(begin, w->shape.big_endian, &h);
+	return header_plausible(&h) && (some < sizeof(begin) || (!(h.size >> 62) && h.size > left - some));
+}
+
 /* Whether the section at `at` ends at *next. For a section that should hold options and does not, *next becomes unknown. */
 static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t *next)
 {
@@ -210,7 +232,8 @@ static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_sect
 	uint64_t end = w->source->size;
 
 	/* An unknown kind is accepted where another section follows it. */
-	if (*next > end || !tracedat_section_sane(w, *next) || (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
+	if (*next > end || (!tracedat_section_sane(w, *next) && !header_is_cut(w, *next)) ||
+	    (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
 		return false;
 	if (h->id != TRACEDAT_DONE || h->flags & 1 || options_are(f, at + TRACEDAT_SECTION_SIZE, h->size))
 		return true;
@@ -235,9 +258,10 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 		return next;
 	}
 	bool whole = found - at >= TRACEDAT_SECTION_SIZE;
+	bool cut = found == w->source->size && !(h->size >> 62) && h->size + TRACEDAT_SECTION_SIZE > found - at;
 	bool own = finder_plausible(f, at, w->source->size, &real) || h->id == TRACEDAT_BUFFER ||
 		   (whole && header_plausible(h) &&
-		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT ||
+		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT || cut ||
 		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
 	if (!own && lost < found) {
 		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are not a section");
@@ -275,8 +299,8 @@ void tracedat_sections_find(struct tracedat_walk *w)
 			return;
 		}
 		if (end - at < TRACEDAT_SECTION_SIZE || !tracedat_section_header_at(w, at, &h)) {
-			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, end - at,
-					      "the file ends inside the header of a section");
+			w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, at, end - at,
+							   "the file ends inside the header of a section");
 			tracedat_drop(w, at, end - at, TRACEDAT_RULE_truncated_file, "the beginning of a section that is cut");
 			return;
 		}
@@ -289,6 +313,6 @@ void tracedat_sections_find(struct tracedat_walk *w)
 		uint64_t stop = section_by_content(&f, at, &h, next);
 		at = stop ? stop : section_by_next(&f, at, &h, next, &trusted);
 	}
-	if (!w->dir.section_count)
+	if (!w->dir.section_count && !w->dir.truncated)
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
 }

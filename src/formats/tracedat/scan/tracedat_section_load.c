@@ -11,6 +11,27 @@ static void section_lose(struct tracedat_section *section, unsigned rule, const 
 	section->why = why;
 }
 
+/* Of lines that were cut only whole ones count. */
+static void lines_trim(struct tracedat_section *section)
+{
+	struct tracedat_block *b = &section->block;
+	if (section->id < TRACEDAT_KALLSYMS)
+		return;
+	while (b->size && b->data[b->size - 1] != '\n')
+		b->size--;
+}
+
+/* Damage inside a frame; that the file is cut there is reported already. */
+static struct finding *frame_damaged(struct tracedat_walk *w, const struct tracedat_section *section, size_t decoded)
+{
+	if (section->cut)
+		return w->dir.truncated;
+	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_block_decode, section->offset, 16 + section->size,
+					     "the compressed content is damaged after %zu decoded bytes", decoded);
+	finding_path(fd, "section %s", tracedat_id_name(section->id));
+	return fd;
+}
+
 static bool load_plain(struct tracedat_walk *w, struct tracedat_section *section)
 {
 	struct tracedat_block *b = &section->block;
@@ -26,17 +47,9 @@ static bool load_plain(struct tracedat_walk *w, struct tracedat_section *section
 	memset(b->data + section->size, 0, 16);
 	b->size = (size_t)section->size;
 	b->stored = section->size;
+	if (section->cut && tracedat_id_is_metadata(section->id))
+		lines_trim(section);
 	return true;
-}
-
-/* Of lines that were cut only whole ones count. */
-static void lines_trim(struct tracedat_section *section)
-{
-	struct tracedat_block *b = &section->block;
-	if (section->id < TRACEDAT_KALLSYMS)
-		return;
-	while (b->size && b->data[b->size - 1] != '\n')
-		b->size--;
 }
 
 /* Decodes into a buffer that grows up to the limits. Of damaged metadata it keeps what was decoded before the damage. */
@@ -60,9 +73,7 @@ static bool load_frame(struct tracedat_walk *w, struct tracedat_section *section
 		if (w->status != TM_OK)
 			return false;
 		if (!fine) {
-			struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_block_decode, section->offset, 16 + section->size,
-							     "the compressed content is damaged after %zu decoded bytes", d.size);
-			finding_path(fd, "section %s", tracedat_id_name(section->id));
+			struct finding *fd = frame_damaged(w, section, d.size);
 			if (d.size && tracedat_id_is_metadata(section->id)) {
 				section->damage = fd;
 				break;
@@ -171,6 +182,10 @@ bool tracedat_section_load(struct tracedat_walk *w, struct tracedat_section *sec
 	}
 	if (!flagged)
 		return load_plain(w, section);
+	if (section->size < 12 && section->cut) {
+		section_lose(section, TRACEDAT_RULE_truncated_file, "a section without content");
+		return false;
+	}
 	if (section->size < 12) {
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_block_csize, section->offset, 16 + section->size,
 				      "the compressed section has %llu bytes, expected at least 12",

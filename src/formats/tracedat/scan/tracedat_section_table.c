@@ -54,7 +54,7 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 	if (h.id == TRACEDAT_DONE && tracedat_options_done(w, at + TRACEDAT_SECTION_SIZE, h.size))
 		return true;
 	if (h.id == TRACEDAT_DONE)
-		return tracedat_body_fits(w, 0, at + 16, h.size <= w->source->size - at - 16 ? h.size : 14);
+		return tracedat_body_fits(w, 0, at + 16, h.size < TRACEDAT_BLOCK_MAX ? h.size : 14);
 	/* An unknown kind is accepted where its size fits the file. */
 	if (h.id > TRACEDAT_ID_LAST)
 		return h.size <= w->source->size - at - 16 && h.id <= TRACEDAT_ID_LATER && h.size;

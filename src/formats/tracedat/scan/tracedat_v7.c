@@ -16,7 +16,14 @@ static void options_section(struct tracedat_walk *w, unsigned index)
 	if (!tracedat_section_load(w, section))
 		return;
 	section->first_option = w->dir.option_count;
+	struct findings *findings = w->findings;
+	if (section->cut) {
+		/* That the rest is missing is reported already. */
+		w->findings = w->scratch;
+		w->dir.chain_cut = true;
+	}
 	size_t after = tracedat_options_parse(w, &section->block, 0, section->block.size, index);
+	w->findings = findings;
 	section = &w->dir.sections[index];
 	section->option_count = w->dir.option_count - section->first_option;
 	if (after != SIZE_MAX && after < section->block.size) {
@@ -69,6 +76,25 @@ static bool pointer_names(const struct tracedat_walk *w, uint64_t offset)
 	return false;
 }
 
+/* Whether the options at an offset, where there are none, were behind the end of a file that is cut. Where that is not known
+ * yet, a file without strings and with no other options is: they come last. */
+static bool chain_is_cut(struct tracedat_walk *w, uint64_t at)
+{
+	if (at < w->source->size && w->source->size - at >= TRACEDAT_SECTION_SIZE)
+		return false;
+	for (size_t i = 0; i < w->dir.section_count && !w->dir.truncated; i++)
+		if (w->dir.sections[i].id == TRACEDAT_STRINGS ||
+		    (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].reached))
+			return false;
+	if (w->dir.truncated)
+		finding_explains(w->dir.truncated, 1);
+	else
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, w->source->size, 0,
+						   "the file ends before the options at 0x%llx", (unsigned long long)at);
+	w->dir.chain_cut = true;
+	return true;
+}
+
 static void chain_follow(struct tracedat_walk *w)
 {
 	uint64_t at = w->prefix.options_offset;
@@ -77,9 +103,11 @@ static void chain_follow(struct tracedat_walk *w)
 	if (w->prefix.options_at) {
 		int first = tracedat_section_at(&w->dir, at);
 		if (first < 0 || w->dir.sections[first].id != TRACEDAT_DONE) {
-			(void)tracedat_report(w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
-					      "the offset of the first options is 0x%llx, where there is no options section",
-					      (unsigned long long)at);
+			if (!chain_is_cut(w, at))
+				(void)tracedat_report(
+					w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
+					"the offset of the first options is 0x%llx, where there is no options section",
+					(unsigned long long)at);
 			broken = true;
 			at = 0;
 		}
@@ -100,9 +128,11 @@ static void chain_follow(struct tracedat_walk *w)
 			break;
 		int target = tracedat_section_at(&w->dir, next);
 		if (target < 0 || w->dir.sections[target].id != TRACEDAT_DONE) {
-			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_done_target, &section->block, section->done + 6, 8,
-						    "the offset of the next options is 0x%llx, where there is no options section",
-						    (unsigned long long)next);
+			if (!chain_is_cut(w, next))
+				(void)tracedat_block_report(
+					w, TRACEDAT_RULE_v7_done_target, &section->block, section->done + 6, 8,
+					"the offset of the next options is 0x%llx, where there is no options section",
+					(unsigned long long)next);
 			broken = true;
 			break;
 		}
@@ -213,12 +243,12 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
 	bool lists = section->id == TRACEDAT_FTRACE_EVENTS || section->id == TRACEDAT_EVENT_FORMATS;
 
 	w->meta.blocks[section->id - TRACEDAT_HEADER_INFO] = b;
-	if (section->damage) {
+	if (section->damage || section->cut) {
 		/* That the rest is missing is reported already. */
 		w->findings = w->scratch;
 		w->events.lost |= lists;
 		if (lists && !w->events.finding)
-			w->events.finding = section->damage;
+			w->events.finding = section->damage ? section->damage : w->dir.truncated;
 	}
 	switch (section->id) {
 	case TRACEDAT_HEADER_INFO:
@@ -247,6 +277,14 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
 static void part_unnamed(struct tracedat_walk *w, unsigned id, int index)
 {
 	bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
+	if (w->dir.chain_cut) {
+		finding_explains(w->dir.truncated, 1);
+		if (id == TRACEDAT_EVENT_FORMATS && !there && !w->events.finding) {
+			w->events.finding = w->dir.truncated;
+			w->events.lost = true;
+		}
+		return;
+	}
 	/* Without event data readers need neither headers nor formats, and only the options are mandatory. */
 	enum tracemend_severity severity = id == TRACEDAT_HEADER_INFO ? (data || w->dir.section_count > 1 ? TM_ERROR : TM_WARNING)
 					   : id == TRACEDAT_EVENT_FORMATS ? (data ? TM_ERROR : TM_WARNING)
@@ -310,24 +348,27 @@ static bool string_begins(const struct tracedat_directory *dir, int32_t at)
 
 static void strings(struct tracedat_walk *w)
 {
-	bool any = false;
+	bool any = false, cut = false;
 
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
 		struct tracedat_section *section = &w->dir.sections[i];
 		if (section->id != TRACEDAT_STRINGS)
 			continue;
 		any = true;
+		cut |= section->cut;
 		section->referenced = true;
 		if (!tracedat_section_load(w, section))
 			continue;
-		if (!section->block.size || section->block.data[section->block.size - 1]) {
+		if (!section->cut && (!section->block.size || section->block.data[section->block.size - 1])) {
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v7_strings_nul, &section->block,
 						    section->block.size ? section->block.size - 1 : 0, 1,
 						    "the last string does not end in NUL");
 		}
 		bytes_append(&w->dir.strings, section->block.data, section->block.size);
 	}
-	if (!any) {
+	if (!any && w->dir.truncated) {
+		finding_explains(w->dir.truncated, 1);
+	} else if (!any) {
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_strings_missing, w->source->size, 0, "there is no strings section");
 	}
 	uint32_t seen = 0;
@@ -343,6 +384,10 @@ static void strings(struct tracedat_walk *w)
 					      "the flags are 0x%x, expected 0 or 1", section->flags);
 		}
 		if (any && section->description != -1 && !string_begins(&w->dir, section->description)) {
+			if (cut) {
+				finding_explains(w->dir.truncated, 1);
+				continue;
+			}
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, section->offset + 4, 4,
 					      "the description is at %d of the strings, which is not the beginning of one",
 					      section->description);
