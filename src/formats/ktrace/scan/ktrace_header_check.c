@@ -164,7 +164,9 @@ static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_
 	}
 	ktrace_repair_header_anew(&w->repair, s.header, s.first);
 	memcpy(header, s.header, KTRACE_HEADER);
-	ktrace_foreign_find(w, KTRACE_AT_SIZE, s.first);
+	/* Behind bytes that are in front of it as a whole it is its own. */
+	bool whole = !s.lost && !s.at && s.first > KTRACE_HEADER;
+	ktrace_foreign_find(w, KTRACE_AT_SIZE, whole ? s.first - KTRACE_HEADER : s.first);
 	return s.first;
 }
 
