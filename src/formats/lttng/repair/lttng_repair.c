@@ -1,5 +1,6 @@
 /* What becomes of files and blocks in the output. Decisions are made by the walk; here they are written into the plan. */
 #include "formats/lttng/repair/lttng_repair.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 static const uint8_t zeros[65536];
 
@@ -37,6 +38,7 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 }
 
 static const char why_torn[] = "stands right before bytes that are not an event";
+static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
@@ -88,6 +90,15 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit) && !is_cut_off(t, b, w);
 }
 
+/* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. */
+static void put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
+			uint64_t to, uint64_t next)
+{
+	const uint64_t from = lttng_misread_from(t, w, m, to, next);
+	if (from < to)
+		plan_doubt(t->s->plan, s, w->in.base + from, to - from, why_misread);
+}
+
 /* What the edits say of the events around them. */
 static void put_doubts(struct lttng_trace *t, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -95,10 +106,14 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 	const struct edits *edits = &w->edits->edits;
 	const bool sure = clock_is_sure(t, b, w);
 	uint64_t base = b->frame->offset;
+	struct lttng_misread misread;
 
+	lttng_misread_open(&misread, w);
 	for (size_t i = 0; i < edits->count; i++) {
 		const struct lttng_doubt *d = &w->edits->doubts[i];
 		uint64_t at = edits->list[i].at + edits->list[i].remove;
+		if (!edits->list[i].length)
+			put_misread(t, s, w, &misread, edits->list[i].at, at);
 		if (d->torn_from < d->torn_to)
 			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from, why_torn);
 		uint64_t end = doubt_end(edits, i, b->data_end);
@@ -107,6 +122,8 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 		else if (d->found_to > at)
 			plan_doubt(p, s, base + at, d->found_to - at, why_behind);
 	}
+	if (w->out.torn)
+		put_misread(t, s, w, &misread, w->at.kept, w->at.kept);
 }
 
 /* Events that are doubtful by themselves, and that stay. */

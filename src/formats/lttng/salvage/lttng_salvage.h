@@ -28,6 +28,19 @@ bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes
 /* Resynchronises: searches the next event at or behind `from`, and leaves out all before it. False: there is none. */
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);
 
+/* lttng_misread.c: events that the walk took before it met damage, and that may be misread. */
+struct lttng_misread {
+	uint64_t rel, stamp;	/* where it is, and the stamp there */
+	uint64_t events, leaps; /* so far */
+	int64_t score;
+	uint64_t from; /* rel: of the events that raised the score */
+};
+void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w);
+/* rel from which on the events up to `to`, where there is damage, may be misread; `to`: none is. Goes on at `next`, behind the
+ * damage. Linear in what lies between. */
+uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
+			    uint64_t next);
+
 /* lttng_stale.c: events of an earlier lap in blocks without an end. */
 /* rel of the first byte of the block's tail that an earlier block of the file has at the same place; UINT64_MAX: none. */
 uint64_t lttng_stale_tail(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, uint64_t size);

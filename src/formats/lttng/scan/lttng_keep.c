@@ -24,6 +24,13 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 }
 
 static const char why_untimely[] = "a stamp here is not within the times of the block";
+static const char why_back[] = "a full stamp behind these is lower than theirs: one of them is damaged";
+
+/* Whether a full stamp shows that laps of the clock were counted before it that never were. */
+static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	return t->coding.layout->era >= LTTNG_TRACE_MARKERS && e->has_full && e->full < w->at.before;
+}
 
 /* Events that stay, and that are doubtful. */
 static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
@@ -32,10 +39,15 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 	uint64_t from = e->start;
 	if (!why && !w->open && (e->stamp > w->end || (e->has_full && e->full < w->begin)))
 		why = why_untimely;
+	else if (!why && !w->open && counts_back(t, w, e))
+		why = why_back;
+	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
 	if (why == why_untimely && !w->untimely) {
-		/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
 		from = w->in.coding->layout->size;
 		w->untimely = true;
+	} else if (why == why_back) {
+		from = w->counted_back ? w->counted_back : w->in.coding->layout->size;
+		w->counted_back = e->end;
 	}
 	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, from, e->end, why) : TM_OK;
 	if (status != TM_OK)

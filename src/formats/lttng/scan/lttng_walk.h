@@ -53,6 +53,7 @@ struct lttng_walk {
 	bool headless;		   /* its header is lost */
 	bool unsettled;		   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
 	bool untimely;		   /* a stamp was not within the times of the block */
+	uint64_t counted_back;	   /* rel: end of the last event whose full stamp was lower than the stamp before it; 0: none */
 	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
 	bool padded;		   /* the end is not known, and zeros up to the room are the padding */
 	uint64_t bound;		   /* the latest stamp that an event can have */
