@@ -1,5 +1,5 @@
-/* dump: the records of captures, one a line. In text, damaged places go to standard error, so that a terminal shows them where they
- * are, and a pipe has one line for each record. */
+/* dump: the records of captures, one a line. In text, damaged places go to standard error as they are found, so that a pipe has one
+ * line for each record. */
 #include "cli/cli.h"
 
 #include <inttypes.h>

@@ -80,7 +80,7 @@ static void repair_literals_find(struct repair_literals *l, const struct traceme
 				&l->groups,
 				&(struct tracemend_range){
 					.from = s.offset, .length = s.length, .rule = s.rule, .why = s.why, .times = s.times });
-			g->replaces |= !report_literal_is_zeros(&s);
+			g->replaces = g->replaces || !report_literal_is_zeros(&s);
 			l->count += s.times;
 			l->bytes += s.length * s.times;
 		}
@@ -150,8 +150,8 @@ static void repair_print_ranges(FILE *out, const struct tracemend_repair *r, con
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		struct tracemend_range range = list->get(r, i);
-		for (uint64_t time = 0; time < range.times && repair_is_listed(r, list, &range);
-		     time++, range.from += range.repeat_from) {
+		uint64_t times = repair_is_listed(r, list, &range) ? range.times : 0;
+		for (uint64_t time = 0; time < times; time++, range.from += range.repeat_from) {
 			fputs("    ", out);
 			repair_print_place(out, r, &range);
 			fprintf(out, " + %s: %s%s%s%s", text_count(a, range.length, "byte"), range.why, range.rule ? " [" : "",

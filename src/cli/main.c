@@ -209,8 +209,7 @@ const struct cli_command cli_commands[] = {
 			"Prints each record: offset, time, what it happened on (thread, CPU, task), kind, name and arguments.\n"
 			"There are as many lines as 'tracemend info' counts records. Damaged places, marked with !!, go to "
 			"standard\n"
-			"error, so that a terminal shows them where they are; in jsonl they are objects between the "
-			"records.\n\n" INPUTS,
+			"error as they are found; in jsonl they are objects between the records.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   all records were read\n"
 			  "  1   there are damaged places\n" FAILURES "\n"

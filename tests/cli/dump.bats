@@ -85,13 +85,12 @@ trace() { "$TRACEMEND" gen -q -f fxt --size 4K -o made; echo "made/$(tail -1 mad
 	exits 1 dump "$capture"
 	said '  !! fxt/dangling-string-ref: '
 	[ "$(count)" = "$("$TRACEMEND" info --format=json "$capture" | jq .inputs[0].records)" ]
-	# Among the records, where both go to one file.
-	"$TRACEMEND" dump "$capture" > both 2>&1 || true
-	at=$(grep -n ' !! ' both | cut -d: -f1)
-	[ "$at" -gt 1 ]
-	[ "$at" -le "$(grep -c '' both)" ]
-	exits 1 dump --format=jsonl made/*.fxt
+	exits 1 dump --format=jsonl "$capture"
 	jq -es '[.[] | select(.damaged)] | length == 1' <<< "$output"
+	# Between the records, at its offset.
+	"$TRACEMEND" gen -q -f fxt --rule fxt/argument-overrun --size 4K -o overrun
+	exits 1 dump --format=jsonl overrun/*.fxt
+	jq -es 'map(.offset) as $at | $at == ($at | sort) and (map(.damaged) | index("fxt/argument-overrun") | . > 0 and . < ($at | length) - 1)' <<< "$output"
 }
 
 @test "info: a histogram counts each record with a time once" {

@@ -135,6 +135,13 @@ static struct ktrace_header_end header_end_check(struct ktrace_walk *w, const st
 
 static void header_shift_report(struct ktrace_walk *w, const struct ktrace_header_shift *s)
 {
+	if (s->lost) {
+		struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, 0,
+						    s->first ? s->first : 1,
+						    "there is no header structure: the first chunk is at %" PRIu64, s->first);
+		finding_path(fd, "file header");
+		return;
+	}
 	bool missing = s->first < KTRACE_HEADER;
 	uint64_t bytes = missing ? KTRACE_HEADER - s->first : s->first - KTRACE_HEADER;
 	struct finding *fd = finding_report(
@@ -153,15 +160,9 @@ static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_
 
 	if (s.first == KTRACE_HEADER)
 		return s.first;
-	if (s.lost) {
-		struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_header_shifted, w->in.source, 0,
-						    s.first ? s.first : 1,
-						    "there is no header structure: the first chunk is at %" PRIu64, s.first);
-		finding_path(fd, "file header");
+	header_shift_report(w, &s);
+	if (s.lost)
 		ktrace_repair_lost(&w->repair);
-	} else {
-		header_shift_report(w, &s);
-	}
 	ktrace_repair_header_anew(&w->repair, s.header, s.first);
 	memcpy(header, s.header, KTRACE_HEADER);
 	/* Behind bytes that are in front of it as a whole it is its own. */

@@ -8,9 +8,7 @@ static void text_end(struct tracedat_walk *w, struct tracedat_text_lines *l, uin
 	if (!l->begun || l->torn || w->status != TM_OK)
 		return;
 	l->torn = true;
-	if (w->dir.truncated)
-		finding_explains(w->dir.truncated, 1);
-	else
+	if (!tracedat_cut_explains(w, w->dir.truncated))
 		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, length, "the last line of the latency output has no LF");
 }
 

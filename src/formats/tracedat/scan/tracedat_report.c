@@ -55,3 +55,10 @@ struct finding *tracedat_block_report_at(struct tracedat_walk *w, unsigned rule,
 	va_end(arguments);
 	return fd;
 }
+
+bool tracedat_cut_explains(struct tracedat_walk *w, bool follows)
+{
+	if (follows)
+		finding_explains(w->dir.truncated, 1);
+	return follows;
+}

@@ -32,4 +32,8 @@ struct finding *tracedat_block_report_at(struct tracedat_walk *w, unsigned rule,
 struct finding *tracedat_block_milder_at(struct tracedat_walk *w, unsigned rule, enum tracemend_severity severity,
 					 const struct tracedat_block *b, size_t at, size_t length);
 
+/* Whether `follows`, what would be reported here, comes from the cut that was reported: counts it there, w->dir.truncated, which is
+ * not NULL then. */
+bool tracedat_cut_explains(struct tracedat_walk *w, bool follows);
+
 #endif

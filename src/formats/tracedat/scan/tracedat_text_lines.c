@@ -12,12 +12,15 @@ static bool line_is_text(const uint8_t *text, size_t size)
 	return utf8_valid_prefix(text, size) + 4 > size;
 }
 
+/* Why a line is reported, and doubtful. */
+#define LINE_NO_TEXT "a line of the latency output is not text"
+
 /* A line with other bytes than text, which stays as it is. where, length: of it, or of its chunk. */
 static void line_suspect(struct tracedat_walk *w, uint64_t where, size_t length)
 {
-	(void)tracedat_report(w, TRACEDAT_RULE_latency_line_bytes, where, length, "a line of the latency output is not text");
+	(void)tracedat_report(w, TRACEDAT_RULE_latency_line_bytes, where, length, LINE_NO_TEXT);
 	if (w->s->plan)
-		plan_doubt(w->s->plan, w->source, where, length, "a line of the latency output is not text");
+		plan_doubt(w->s->plan, w->source, where, length, LINE_NO_TEXT);
 }
 
 void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l, const uint8_t *text, size_t size, uint64_t offset)
@@ -38,7 +41,7 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l,
 		if (w->s->sink && counts)
 			tracedat_line_give(w, offset + (l->chunks ? 0 : at), text + at, length);
 		w->pages.lines += counts;
-		/* Lines have one path only. */
+		/* Lines have no slow path of their own. */
 		w->pages.fast += counts && !w->s->slow;
 		l->skip = false;
 		at = (size_t)(lf - text) + 1;

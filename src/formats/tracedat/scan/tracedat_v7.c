@@ -86,9 +86,7 @@ static bool chain_is_cut(struct tracedat_walk *w, uint64_t at)
 		if (w->dir.sections[i].id == TRACEDAT_STRINGS ||
 		    (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].reached))
 			return false;
-	if (w->dir.truncated)
-		finding_explains(w->dir.truncated, 1);
-	else
+	if (!tracedat_cut_explains(w, w->dir.truncated))
 		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, w->source->size, 0,
 						   "the file ends before the options at 0x%llx", (unsigned long long)at);
 	w->dir.chain_cut = true;
@@ -277,8 +275,7 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
 static void part_unnamed(struct tracedat_walk *w, unsigned id, int index)
 {
 	bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
-	if (w->dir.chain_cut) {
-		finding_explains(w->dir.truncated, 1);
+	if (tracedat_cut_explains(w, w->dir.chain_cut)) {
 		if (id == TRACEDAT_EVENT_FORMATS && !there && !w->events.finding) {
 			w->events.finding = w->dir.truncated;
 			w->events.lost = true;
@@ -366,11 +363,8 @@ static void strings(struct tracedat_walk *w)
 		}
 		bytes_append(&w->dir.strings, section->block.data, section->block.size);
 	}
-	if (!any && w->dir.truncated) {
-		finding_explains(w->dir.truncated, 1);
-	} else if (!any) {
+	if (!any && !tracedat_cut_explains(w, w->dir.truncated))
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_strings_missing, w->source->size, 0, "there is no strings section");
-	}
 	uint32_t seen = 0;
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
 		const struct tracedat_section *section = &w->dir.sections[i];
@@ -384,10 +378,8 @@ static void strings(struct tracedat_walk *w)
 					      "the flags are 0x%x, expected 0 or 1", section->flags);
 		}
 		if (any && section->description != -1 && !string_begins(&w->dir, section->description)) {
-			if (cut) {
-				finding_explains(w->dir.truncated, 1);
+			if (tracedat_cut_explains(w, cut))
 				continue;
-			}
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_desc, section->offset + 4, 4,
 					      "the description is at %d of the strings, which is not the beginning of one",
 					      section->description);

@@ -281,16 +281,12 @@ void tracedat_v7_buffers(struct tracedat_walk *w)
 		w->data.errors = true;
 		if (any)
 			continue;
-		if (w->dir.chain_cut)
-			finding_explains(w->dir.truncated, 1);
-		else
+		if (!tracedat_cut_explains(w, w->dir.chain_cut))
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_buffer_missing, sec->offset, 16,
 					      "event data of %llu bytes that no option names", (unsigned long long)sec->size);
 		any = true;
 	}
-	if (!any && !section && w->dir.chain_cut) {
-		finding_explains(w->dir.truncated, 1);
-	} else if (!any && !section) {
+	if (!any && !section && !tracedat_cut_explains(w, w->dir.chain_cut)) {
 		struct finding *fd = tracedat_milder(w, TRACEDAT_RULE_v7_buffer_missing, TM_NOTE, w->source->size, 0);
 		finding_say(fd, "the file has metadata only, no event data");
 	}
