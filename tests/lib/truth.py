@@ -243,10 +243,10 @@ class Capture:
         self.aim = Aim(files, reading.structure, seed, zlib.crc32(name.encode()))
         self.texts = parser.texts(files) if hasattr(parser, "texts") else ()
 
-    def with_other(self, other):
-        """The Original of both."""
+    def with_other(self, other, without=()):
+        """The Original of both, without the events of some files of the other."""
         events = [(OTHER + name, ranges, meaning, tuple((OTHER + file, start, length) for file, start, length in needs), kind)
-                  for name, ranges, meaning, needs, kind in other.original.events]
+                  for name, ranges, meaning, needs, kind in other.original.events if OTHER + name not in without]
         files = {**self.files, **{OTHER + name: data for name, data in other.files.items()}}
         return Original(files, self.original.events + events)
 
@@ -414,6 +414,10 @@ class Meter:
         else:
             files = apply(original.files, dict(enumerate(hits))).files
         result = self.tool.repair(files, keep)
+        if kind == "two recordings" and list(capture.files) != [""]:
+            # What has no name that a reader knows, since the first recording has it, is passed over: none of it is lost that is kept as it is.
+            passed = {old for old, new in hits[0].rename.items() if OTHER + new != old and (result.outputs or {}).get(new) == files[new]}
+            original = capture.with_other(other, passed)
         if kind == "two recordings" and result.exit == 2:
             # The command line asks for one of them: nothing was examined.
             tally = dict.fromkeys(SUMMED, 0) | {"found": [], "kinds": Counter(), "problems": ()}

@@ -1,6 +1,7 @@
 /* Lines of task.txt that are missing, made from the records and the maps. */
 #include <string.h>
 
+#include "core/text.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
@@ -8,6 +9,9 @@
 #include "formats/uftrace/scan/uftrace_map.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_taskinfo.h"
+
+#define ORPHANS_MAX 64u /* maps without a session, and sessions, that are looked into for an address */
 
 /* The task with the oldest record, or NULL. */
 static const struct uftrace_dat *oldest_task(const struct uftrace_walk *w)
@@ -96,14 +100,99 @@ bool uftrace_rebuild_session(struct uftrace_walk *w)
 	return true;
 }
 
+/* The session that maps the first address of the task, of those that had begun by `time`; UFTRACE_NONE. */
+static uint32_t session_of_address(const struct uftrace_walk *w, const struct uftrace_dat *dat, uint64_t time)
+{
+	for (uint32_t i = 0; i < w->sessions->count && i < ORPHANS_MAX && dat->first_time; i++) {
+		const struct uftrace_session *session = &w->sessions->list[i];
+		uint32_t map = session->time <= time ? uftrace_map_of(w, session->sid) : UFTRACE_NONE;
+		if (map != UFTRACE_NONE && uftrace_map_find(&w->maps->list[map], dat->first_address))
+			return i;
+	}
+	return UFTRACE_NONE;
+}
+
+/* The maps that no session names. Returns how many were found, ORPHANS_MAX at most. */
+static size_t list_orphans(struct uftrace_walk *w, uint32_t list[ORPHANS_MAX])
+{
+	struct map sids = { 0 };
+	size_t count = 0;
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < w->sessions->count; i++) {
+		struct uftrace_str sid = w->sessions->list[i].sid;
+		good = uftrace_walk_set(w, &sids, (int64_t)text_hash(sid.text, sid.length), i);
+	}
+	for (uint32_t i = 0; good && i < w->maps->count && count < ORPHANS_MAX; i++) {
+		const struct uftrace_file *f = &w->dir->files[w->maps->list[i].file];
+		if (sid_is_regular(f) && map_get(&sids, text_hash(f->name.sid, f->name.sid_length)) == UFTRACE_NONE)
+			list[count++] = i;
+	}
+	map_free(&sids);
+	return count;
+}
+
+/* A session of the process, whose first record is the oldest that has an address of the map. */
+static bool add_orphan(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat)
+{
+	const struct uftrace_map *m = &w->maps->list[map];
+	const struct uftrace_file *f = &w->dir->files[m->file];
+	struct uftrace_session session = { .line = UFTRACE_NONE, .map = UFTRACE_NONE, .before = UFTRACE_NONE };
+
+	session.sid = (struct uftrace_str){ f->name.sid, f->name.sid_length };
+	session.exename = m->list[0].path.text[0] == '[' ? (struct uftrace_str){ "unknown", 7 } : m->list[0].path;
+	session.pid = (int64_t)dat->tid;
+	session.time = dat->first_time > 2 ? dat->first_time - 2 : dat->first_time;
+	if (!uftrace_walk_room(w, &w->sessions->list, &w->sessions->capacity, w->sessions->count, sizeof(session)))
+		return false;
+	w->sessions->list[w->sessions->count++] = session;
+	if (w->plan)
+		uftrace_rebuild_print(&w->tasks->added, &session);
+	if (!w->tasks->rule)
+		w->tasks->rule = UFTRACE_RULE_dat_unreferenced;
+	return true;
+}
+
+bool uftrace_rebuild_orphans(struct uftrace_walk *w)
+{
+	uint32_t maps[ORPHANS_MAX];
+	const struct uftrace_dat *oldest[ORPHANS_MAX] = { 0 };
+	size_t count = list_orphans(w, maps);
+
+	if (!count)
+		return w->status == TM_OK;
+	for (size_t i = 0; i < w->records->dat_count; i++) {
+		const struct uftrace_dat *dat = &w->records->dats[i];
+		if (!dat->first_time || map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE ||
+		    map_get(&w->taskinfo->listed, dat->tid) != UFTRACE_NONE ||
+		    session_of_address(w, dat, dat->first_time) != UFTRACE_NONE)
+			continue;
+		size_t k = 0;
+		while (k < count && !uftrace_map_find(&w->maps->list[maps[k]], dat->first_address))
+			k++;
+		if (k < count && (!oldest[k] || dat->first_time < oldest[k]->first_time))
+			oldest[k] = dat;
+	}
+	for (size_t k = 0; k < count; k++)
+		if (oldest[k] && !add_orphan(w, maps[k], oldest[k]))
+			return false;
+	return true;
+}
+
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 {
 	struct uftrace_task_line line = { .kind = UFTRACE_LINE_TASK, .id = (int64_t)dat->tid, .session = UFTRACE_NONE };
-	uint32_t session = 0;
+	uint32_t session = UFTRACE_NONE;
 
 	for (uint32_t i = 0; i < w->sessions->count; i++)
 		if (w->sessions->list[i].pid == line.id)
 			session = i;
+	if (session == UFTRACE_NONE)
+		session = session_of_address(w, dat, dat->first_time);
+	if (session == UFTRACE_NONE)
+		session = session_of_address(w, dat, UINT64_MAX);
+	if (session == UFTRACE_NONE)
+		session = 0;
 	line.parent = w->sessions->count ? w->sessions->list[session].pid : line.id;
 	if (uftrace_session_leads(w->sessions, w->tasks, line.parent, line.id))
 		line.parent = line.id; /* its children are known: it is a process of its own */

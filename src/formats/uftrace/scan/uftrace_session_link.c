@@ -522,6 +522,11 @@ bool uftrace_session_link(struct uftrace_walk *w)
 	struct link l = { 0 };
 
 	bool good = check_present(w) && mend_sids(w) && link_prepare(w, &l) && link_lines(w, &l);
+	uint32_t named = (uint32_t)w->sessions->count;
+
+	good = good && uftrace_rebuild_orphans(w);
+	for (uint32_t i = named; good && i < w->sessions->count; i++)
+		good = learn_session(w, i);
 	map_free(&l.by_sid);
 	map_free(&l.all_sids);
 	map_free(&l.pids);

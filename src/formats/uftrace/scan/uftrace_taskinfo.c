@@ -223,6 +223,8 @@ static bool check_unlisted(struct uftrace_walk *w, struct uftrace_dat *dat, bool
 				       had_list ? "neither info nor task.txt knows task %llu: readers leave it out"
 						: "task.txt does not know task %llu",
 				       (unsigned long long)dat->tid);
+		if (w->plan && rule == UFTRACE_RULE_dat_unreferenced && dat->file != UFTRACE_NONE)
+			plan_doubt(w->plan, source, 0, source->size, "a task that no list has: it may be of another recording");
 		rewrite(w, rule, "with every task that has records");
 	}
 	return (known || uftrace_rebuild_task(w, dat)) && tid_list(w, (int64_t)dat->tid);
