@@ -143,7 +143,8 @@ struct tracemend_options {
 	size_t size;	     /* sizeof(struct tracemend_options) */
 	const char *format;  /* c r d: force a format by name; NULL: recognise it by content */
 	const char *profile; /* c r d: revision of the specification; NULL: the format's default */
-	size_t max_findings; /* c r: findings of a rule kept for each severity; 0: all, up to 100,000. All are counted */
+	size_t max_findings; /* c r: findings of a rule kept for each severity; 0: all, up to 100,000; see skip_findings. All are
+				counted */
 	size_t window;	     /* o r d: bytes read at a time; 0: the default. It does not change results */
 	bool facts;	     /* c r: collect facts for `info` */
 	bool found;	     /* c: the input was found in a search: a format must recognise it beyond doubt */
@@ -169,6 +170,9 @@ struct tracemend_options {
 	 * severity, file, offset and length are set, the texts are empty. It and its texts are valid during that call only. */
 	void (*observe)(void *ctx, const struct tracemend_finding *finding);
 	void *observe_ctx;
+	/* c: Findings of the format's own rules that are counted, but not kept, the first so many of those that would be kept; and
+	 * none that are about the archive. An input whose report is full is read in turns with it. */
+	size_t skip_findings;
 };
 
 #define TRACEMEND_OPTIONS_INIT \
@@ -297,6 +301,8 @@ TRACEMEND_API const struct tracemend_summary *tracemend_report_summary(const str
 TRACEMEND_API size_t tracemend_report_finding_count(const struct tracemend_report *report);
 /* A kept finding; they are in the order of the scan. */
 TRACEMEND_API const struct tracemend_finding *tracemend_report_finding(const struct tracemend_report *report, size_t index);
+/* Whether there was no room for findings that should have been kept: see skip_findings. */
+TRACEMEND_API bool tracemend_report_is_full(const struct tracemend_report *report);
 /* How often a rule was reported, whether or not the finding was kept; defects that others explain are not counted. */
 TRACEMEND_API uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule);
 TRACEMEND_API size_t tracemend_report_fact_count(const struct tracemend_report *report);

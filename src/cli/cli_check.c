@@ -19,7 +19,9 @@ struct check_result {
 	bool found; /* below a directory or in an archive: the report ends in no advice */
 	struct tracemend_report *report;
 	struct report_map *map;		 /* NULL: no report of this run draws one */
-	struct tracemend_input *input;	 /* of the repair */
+	struct tracemend_input *input;	 /* of the repair, or of `again`: kept open */
+	struct tracemend_input *again;	 /* to be checked again for what the report has no room for; NULL: it has room, or a
+					  * baseline wants to see all findings at once */
 	struct tracemend_repair *repair; /* what it would do, for the advice at the end; may be NULL */
 	struct tracemend_error error, repair_error;
 	struct check_result *next;
@@ -29,6 +31,7 @@ struct check_job {
 	struct tracemend_options library; /* outlives the inputs */
 	struct cli_grading grading;	  /* of the library */
 	struct check_result *results;
+	struct tracemend_input *archive; /* that the inputs of results are in; NULL: nobody needs it any more */
 	size_t passed_over;
 	size_t findings; /* kept, of all results */
 	bool failed;	 /* out of memory */
@@ -85,6 +88,8 @@ static void check_results_free(struct check_job *job)
 		free(result->path);
 		free(result);
 	}
+	tracemend_close(job->archive);
+	job->archive = NULL;
 }
 
 /* Whether something that was found in a search may be left out, as it is no capture (then it may still be an archive of some:
@@ -120,9 +125,18 @@ static struct tracemend_report *check_input(const struct cli_options *o, struct 
 	return tracemend_check(input, library, &result->error);
 }
 
-/* Checks the captures in an archive that is none itself. False: there are none, or *error says why they were not found. */
+/* Whether the input of a result is to stay open, for what its report has no room for. */
+static bool check_goes_on(const struct cli_options *o, struct check_result *result, struct tracemend_input *input)
+{
+	if (!o->baseline && tracemend_report_is_full(result->report))
+		result->again = input;
+	return result->again;
+}
+
+/* Checks the captures in an archive that is none itself, and keeps it open where *again is set. False: there are none, or *error
+ * says why they were not found. */
 static bool check_parts(const struct cli_options *o, struct check_job *job, struct tracemend_input *input,
-			const struct tracemend_options *library, struct tracemend_error *error)
+			const struct tracemend_options *library, bool *again, struct tracemend_error *error)
 {
 	struct tracemend_error failed;
 	size_t count = tracemend_split(input, library, &job->passed_over, &failed);
@@ -136,6 +150,7 @@ static bool check_parts(const struct cli_options *o, struct check_job *job, stru
 		if (result) {
 			result->found = true;
 			result->report = check_input(o, part, library, result);
+			*again |= check_goes_on(o, result, part);
 		}
 	}
 	return count;
@@ -165,7 +180,7 @@ static void check_work(struct check *c, size_t index, size_t slot)
 		return;
 	*library = c->options->library;
 	cli_progress_attach(c->progress, slot, library);
-	bool left = true;
+	bool left = true, again = false;
 	if (c->options->config) {
 		left = cli_config_choose(&job->grading, c->options, target->path);
 		library->grade_ctx = &job->grading;
@@ -183,8 +198,10 @@ static void check_work(struct check *c, size_t index, size_t slot)
 		checked.report = check_input(c->options, input, library, &checked);
 		error = checked.error;
 	}
-	if ((error.status == TM_UNRECOGNISED || tree) && input && check_parts(c->options, job, input, library, &error)) {
+	if ((error.status == TM_UNRECOGNISED || tree) && input && check_parts(c->options, job, input, library, &again, &error)) {
 		/* printed one by one */
+		job->archive = again ? input : NULL;
+		input = again ? NULL : input;
 	} else if (passed_over) {
 		job->passed_over++;
 	} else {
@@ -195,7 +212,12 @@ static void check_work(struct check *c, size_t index, size_t slot)
 			result->error = error;
 			result->found = target->found;
 			checked = (struct check_result){ .report = NULL };
+			bool more = check_goes_on(c->options, result, input);
 			check_plan(c, job, result, &input);
+			if (more && input) {
+				result->input = input;
+				input = NULL;
+			}
 		}
 	}
 	tracemend_report_free(checked.report);
@@ -220,15 +242,51 @@ static char *check_next(const struct check *c, const struct check_result *result
 	return text;
 }
 
-static void check_print_result(struct check *c, struct check_result *result)
+/* What is checked again for the findings behind the first ones. */
+struct check_again {
+	struct check_result *result;
+	struct tracemend_options library;
+	bool failed; /* it is not what it was */
+};
+
+/* The progress that is shown is that of other inputs. */
+static bool check_again_goes_on(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	(void)done;
+	(void)total;
+	return !cli_signals_caught();
+}
+
+static struct tracemend_report *check_more(void *ctx, size_t skip)
+{
+	struct check_again *again = ctx;
+	const struct tracemend_summary *first = tracemend_report_summary(again->result->report), *s;
+	struct tracemend_error error;
+
+	again->library.skip_findings = skip;
+	struct tracemend_report *report = tracemend_check(again->result->again, &again->library, &error);
+	s = tracemend_report_summary(report);
+	if (s->errors == first->errors && s->warnings == first->warnings && s->notes == first->notes)
+		return report;
+	again->failed = true;
+	tracemend_report_free(report);
+	return NULL;
+}
+
+static void check_print_result(struct check *c, struct check_result *result, const struct tracemend_options *library)
 {
 	char shown[CLI_TEXT_MAX];
 	struct report_entry entry = { .path = result->path, .shown = cli_show(shown, result->path), .error = &result->error };
+	struct check_again again = { .result = result, .library = *library };
 	int code = cli_exit_code(result->error.status);
 
 	result->report = cli_baseline_select(c->baseline, result->report, shown, &entry.known);
 	entry.report = result->report;
 	entry.map = result->map;
+	again.library.progress = check_again_goes_on;
+	entry.more = result->again ? check_more : NULL;
+	entry.more_ctx = &again;
 	char *next = check_next(c, result);
 	entry.next = next;
 	cli_progress_hide(c->progress);
@@ -241,6 +299,12 @@ static void check_print_result(struct check *c, struct check_result *result)
 	}
 	cli_print_entry(&c->run, c->printer, c->options->library.max_findings, &entry);
 	cli_saves_entry(c->saves, c->options->library.max_findings, &entry);
+	if (again.failed && result->error.status == TM_OK) {
+		(void)snprintf(result->error.message, sizeof(result->error.message),
+			       "%.200s: was changed while it was checked: not all findings are listed", shown);
+		result->error.status = TM_IO;
+		code = cli_worse(code, CLI_IO);
+	}
 	if (result->error.status != TM_OK) {
 		fflush(stdout);
 		(void)cli_fail(&result->error);
@@ -274,7 +338,7 @@ static void check_print_searched(struct check *c, size_t index)
 	else
 		(void)snprintf(result.error.message, sizeof(result.error.message),
 			       "%s: not a capture of a known format; no capture is below it", cli_show(shown, target->path));
-	check_print_result(c, &result);
+	check_print_result(c, &result, &c->options->library);
 }
 
 static void check_print(struct check *c, size_t index)
@@ -286,7 +350,7 @@ static void check_print(struct check *c, size_t index)
 	/* The reports ask which rules are ignored, too: for this path. */
 	c->options->grading.sections |= job->grading.sections;
 	for (struct check_result *result = job->results; result; result = result->next)
-		check_print_result(c, result);
+		check_print_result(c, result, &job->library);
 	c->options->grading.sections = 1;
 	c->run.passed_over += job->passed_over;
 	c->run.failed = c->run.failed || job->failed;

@@ -100,7 +100,7 @@ static bool info_fields(json_t *object, const struct tracemend_fact *fact)
 /* Facts are a list: a key may occur more than once. */
 static void info_json(struct report_run *run, const struct report_entry *entry)
 {
-	json_t *object = report_json_summary(run, entry), *facts = json_array();
+	json_t *object = report_json_summary(entry), *facts = json_array();
 	size_t count = entry->report ? tracemend_report_fact_count(entry->report) : 0;
 
 	for (size_t i = 0; i < count; i++) {

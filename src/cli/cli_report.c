@@ -31,6 +31,7 @@ struct merge {
 	char *input; /* of the pending findings; NULL: there are none */
 	struct pending *pending;
 	size_t count, capacity, bytes;
+	json_t *beyond; /* the rules of findings that are not listed, with their numbers; NULL: none */
 
 	/* Of the run whose lines are being read: */
 	bool begun; /* there were some, and its last one has not been read */
@@ -42,7 +43,9 @@ static void merge_drop(struct merge *m)
 	for (size_t i = 0; i < m->count; i++)
 		free(m->pending[i].texts);
 	free(m->input);
+	json_decref(m->beyond);
 	m->input = NULL;
+	m->beyond = NULL;
 	m->count = m->bytes = 0;
 }
 
@@ -127,6 +130,17 @@ static bool pending_field(struct tracemend_finding *f, const json_t *field)
 	return true;
 }
 
+/* Counts n findings of a rule that are not listed: here, as there is no room, or there already. */
+static bool merge_count(struct merge *m, const char *id, json_int_t n)
+{
+	json_int_t all;
+
+	if (!m->beyond)
+		m->beyond = json_object();
+	return n > 0 && !__builtin_add_overflow(json_integer_value(json_object_get(m->beyond, id)), n, &all) &&
+	       report_json_set(m->beyond, id, json_integer(all));
+}
+
 static bool merge_finding(struct merge *m, const json_t *line, struct tracemend_error *error)
 {
 	const char *input = cli_lines_text(line, "input"), *id = cli_lines_text(line, "rule");
@@ -146,11 +160,12 @@ static bool merge_finding(struct merge *m, const json_t *line, struct tracemend_
 		return cli_lines_fail(&m->lines, TM_UNRECOGNISED, error, "unknown rule '%.100s': of another version?", id);
 	if (m->input && strcmp(m->input, input) != 0)
 		return merge_damaged(m, error, "a finding of another input, before the summary of the last one");
-	if (array_room(&m->pending, &m->capacity, m->count, sizeof(*m->pending), PENDING_MAX) != TM_OK ||
-	    m->bytes > PENDING_BYTES_MAX)
-		return cli_lines_fail(&m->lines, TM_LIMIT, error, "more findings of one input than a report has");
 	if (!m->input)
 		m->input = strdup(input);
+	if (m->count >= PENDING_MAX || m->bytes > PENDING_BYTES_MAX)
+		return merge_count(m, id, 1) || cli_lines_fail(&m->lines, TM_NO_MEMORY, error, "out of memory");
+	if (array_room(&m->pending, &m->capacity, m->count, sizeof(*m->pending), PENDING_MAX) != TM_OK)
+		return cli_lines_fail(&m->lines, TM_NO_MEMORY, error, "out of memory");
 	const char *const texts[] = { file, path, message, field ? cli_lines_text(field, "name") : "" };
 	if (!m->input || !pending_texts(&p, texts, &m->bytes))
 		return cli_lines_fail(&m->lines, TM_NO_MEMORY, error, "out of memory");
@@ -239,14 +254,13 @@ static void merge_print(struct merge *m, struct tracemend_report *report, const 
 }
 
 /* Adds what is not listed, whose number must be that of the summary with what is listed. report: NULL: only re-grades it. */
-static bool merge_unlisted(const struct merge *m, struct tracemend_report *report, const json_t *unlisted,
-			   struct tracemend_summary *s, uint64_t left[3])
+static bool merge_unlisted(const struct merge *m, struct tracemend_report *report, struct tracemend_summary *s, uint64_t left[3])
 {
 	uint64_t all = left[0] + left[1] + left[2];
 	const char *id;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)unlisted, id, value)
+	json_object_foreach(m->beyond, id, value)
 	{
 		const struct tracemend_rule *rule = tracemend_rule_find(id);
 		uint64_t n = json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
@@ -263,7 +277,7 @@ static bool merge_unlisted(const struct merge *m, struct tracemend_report *repor
 }
 
 /* Whether the summary counts what is listed and what is not; *s is re-graded then. */
-static bool merge_agrees(struct merge *m, const json_t *line, struct tracemend_summary *s, uint64_t left[3])
+static bool merge_agrees(struct merge *m, struct tracemend_summary *s, uint64_t left[3])
 {
 	uint64_t listed[] = { 0, 0, 0 }, total = 0;
 
@@ -277,7 +291,7 @@ static bool merge_agrees(struct merge *m, const json_t *line, struct tracemend_s
 	}
 	uint64_t unlisted[] = { left[0], left[1], left[2] };
 	merge_grade_pending(m, s);
-	return merge_unlisted(m, NULL, json_object_get(line, "unlisted"), s, unlisted);
+	return merge_unlisted(m, NULL, s, unlisted);
 }
 
 /* The report of the summary and the pending findings. NULL and *error: they do not agree, or out of memory. */
@@ -286,9 +300,14 @@ static struct tracemend_report *merge_report(struct merge *m, const json_t *line
 {
 	static const char missing[] = "the summary counts other findings than there are: lines are missing";
 	struct tracemend_error why;
+	const char *id;
+	json_t *value;
 	uint64_t left[3];
+	bool good = true;
 
-	if (!merge_agrees(m, line, s, left)) {
+	json_object_foreach(json_object_get(line, "unlisted"), id, value)
+		good = good && merge_count(m, id, json_integer_value(value));
+	if (!good || !merge_agrees(m, s, left)) {
 		merge_damaged(m, error, missing);
 		return NULL;
 	}
@@ -308,7 +327,7 @@ static struct tracemend_report *merge_report(struct merge *m, const json_t *line
 		tracemend_report_free(report);
 		return NULL;
 	}
-	if (merge_unlisted(m, report, json_object_get(line, "unlisted"), s, left))
+	if (merge_unlisted(m, report, s, left))
 		return report;
 	merge_damaged(m, error, missing);
 	tracemend_report_free(report);

@@ -87,6 +87,8 @@ void cli_print_entry(struct report_run *run, const struct report_printer *printe
 		run->failed = run->failed || !copy;
 		shown.report = copy ? copy : entry->report;
 	}
+	if (max && !(kept && kept <= max))
+		shown.more = NULL;
 	if (entry->report)
 		run->with_errors += tracemend_report_summary(entry->report)->errors > 0;
 	run->incomplete += !entry->report || !tracemend_report_summary(entry->report)->complete;

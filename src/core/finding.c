@@ -16,13 +16,15 @@ struct finding {
 
 struct tally {
 	uint64_t count;
-	size_t kept[TM_ERROR + 1]; /* a severity: notes take no room from errors */
+	size_t kept[TM_ERROR + 1]; /* or skipped, or without room; a severity: notes take no room from errors */
 };
 
 struct findings {
 	const struct tracemend_rule *table;
 	size_t rules;
 	size_t max_kept; /* a rule and severity */
+	size_t skip;	 /* so many more of these are not kept */
+	bool full;
 	enum tracemend_severity (*grade)(void *ctx, const struct tracemend_rule *rule, enum tracemend_severity severity);
 	void *grade_ctx;
 	bool preview;	       /* preview rules are reported */
@@ -56,6 +58,16 @@ struct findings *findings_new(const struct tracemend_rule *table, size_t count, 
 	f->preview = options && options->preview;
 	f->uncounted.owner = f;
 	return f;
+}
+
+void findings_skip(struct findings *f, size_t n)
+{
+	f->skip = n;
+}
+
+bool findings_full(const struct findings *f)
+{
+	return f->full;
 }
 
 void findings_observe(struct findings *f, struct sink *sink)
@@ -119,8 +131,17 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 {
 	size_t *kept = &f->tallies[rule].kept[severity];
 
-	if (*kept >= f->max_kept || f->kept_count >= FINDINGS_KEPT_MAX || f->status != TM_OK)
+	if (*kept >= f->max_kept || f->status != TM_OK)
 		return &f->uncounted;
+	(*kept)++;
+	if (f->skip) {
+		f->skip--;
+		return &f->uncounted;
+	}
+	if (f->kept_count >= FINDINGS_KEPT_MAX) {
+		f->full = true;
+		return &f->uncounted;
+	}
 	bool room = array_room(&f->kept, &f->kept_capacity, f->kept_count, sizeof(struct finding *), FINDINGS_KEPT_MAX) == TM_OK;
 	struct finding *fd = room ? calloc(1, sizeof(*fd)) : NULL;
 	if (!fd) {
@@ -133,7 +154,6 @@ static struct finding *findings_keep(struct findings *f, unsigned rule, enum tra
 	fd->public.rule = &f->table[rule];
 	fd->public.severity = severity;
 	fd->public.message = fd->public.path = fd->public.field = fd->public.file = no_text;
-	(*kept)++;
 	f->kept[f->kept_count++] = fd;
 	return fd;
 }

@@ -57,6 +57,11 @@ enum tracemend_status findings_status(const struct findings *f);
 
 /* ---- for the engine ---- */
 
+/* Of those that are to be kept, the first n are not. */
+void findings_skip(struct findings *f, size_t n);
+/* Whether there was no room for one that should have been kept. */
+bool findings_full(const struct findings *f);
+
 struct sink;
 /* From now on the place of each error, after re-grading, is given to the sink as well. It must outlive the reporting. */
 void findings_observe(struct findings *f, struct sink *sink);

@@ -279,6 +279,10 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 		findings_tell(report->container, options->observe, options->observe_ctx);
 		findings_tell(report->findings, options->observe, options->observe_ctx);
 	}
+	if (options && options->skip_findings) {
+		findings_skip(report->container, SIZE_MAX);
+		findings_skip(report->findings, options->skip_findings);
+	}
 	container_report(b, report->container);
 	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
@@ -351,6 +355,11 @@ const struct tracemend_finding *tracemend_report_finding(const struct tracemend_
 		return NULL;
 	size_t first = findings_kept_count(report->container);
 	return index < first ? findings_kept_at(report->container, index) : findings_kept_at(report->findings, index - first);
+}
+
+bool tracemend_report_is_full(const struct tracemend_report *report)
+{
+	return report && (findings_full(report->container) || findings_full(report->findings));
 }
 
 uint64_t tracemend_report_rule_count(const struct tracemend_report *report, const struct tracemend_rule *rule)

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct tracemend_summary report_summary(const struct report_entry *entry)
 {
@@ -53,33 +54,78 @@ static size_t tally_table(struct report_run *run, const struct tracemend_report 
 	return used;
 }
 
-struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count)
+/* The rules that were reported; `kept` is 0. */
+static struct report_tally *tally_rules(struct report_run *run, const struct report_entry *entry, size_t *count)
 {
 	*count = 0;
 	if (!entry->report)
 		return NULL;
 	const struct tracemend_summary *s = tracemend_report_summary(entry->report);
-	size_t room = tracemend_rule_count("container") + tracemend_rule_count(s->format), used = 0;
+	size_t room = tracemend_rule_count("container") + tracemend_rule_count(s->format);
 	struct report_tally *tally = calloc(room ? room : 1, sizeof(*tally));
 	if (!tally) {
 		run->failed = true;
 		return NULL;
 	}
-	used = tally_table(run, entry->report, "container", tally);
-	used += tally_table(run, entry->report, s->format, tally + used);
-	size_t findings = tracemend_report_finding_count(entry->report), at = 0;
-	for (size_t i = 0; i < findings; i++) {
-		const struct tracemend_rule *rule = tracemend_report_finding(entry->report, i)->rule;
-		if (at >= used || tally[at].rule != rule) /* findings of a rule are often adjacent */
-			for (at = 0; at < used && tally[at].rule != rule; at++)
-				;
-		if (at < used) {
-			tally[at].kept++;
-			tally[at].last = i;
-		}
-	}
-	*count = used;
+	*count = tally_table(run, entry->report, "container", tally);
+	*count += tally_table(run, entry->report, s->format, tally + *count);
 	return tally;
+}
+
+/* Counts the finding of that index. at: where the last one was found: findings of a rule are often adjacent. */
+static void tally_count(struct report_tally *tally, size_t count, size_t *at, const struct tracemend_rule *rule, size_t index)
+{
+	if (*at >= count || tally[*at].rule != rule)
+		for (*at = 0; *at < count && tally[*at].rule != rule; ++*at)
+			;
+	if (*at < count) {
+		tally[*at].kept++;
+		tally[*at].last = index;
+	}
+}
+
+struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count)
+{
+	struct report_tally *tally = tally_rules(run, entry, count);
+	size_t findings = tally ? tracemend_report_finding_count(entry->report) : 0, at = 0;
+
+	for (size_t i = 0; i < findings; i++)
+		tally_count(tally, *count, &at, tracemend_report_finding(entry->report, i)->rule, i);
+	return tally;
+}
+
+void report_read(struct report_reading *r, struct report_run *run, const struct report_entry *entry)
+{
+	*r = (struct report_reading){ .run = run, .entry = entry, .report = entry->report };
+	r->tally = tally_rules(run, entry, &r->tallies);
+}
+
+/* Goes on to the findings behind those that the report had room for. */
+static bool read_more(struct report_reading *r)
+{
+	if (!r->entry->more || !tracemend_report_is_full(r->report))
+		return false;
+	struct tracemend_report *more = r->entry->more(r->entry->more_ctx, r->skip);
+	tracemend_report_free(r->own);
+	r->report = r->own = more;
+	r->index = 0;
+	return tracemend_report_finding_count(more) > 0;
+}
+
+const struct tracemend_finding *report_read_next(struct report_reading *r)
+{
+	if (r->run->failed || (r->index >= tracemend_report_finding_count(r->report) && !read_more(r)))
+		return NULL;
+	const struct tracemend_finding *f = tracemend_report_finding(r->report, r->index);
+	tally_count(r->tally, r->tallies, &r->last, f->rule, r->index++);
+	r->skip += strcmp(f->rule->format, "container") != 0;
+	return f;
+}
+
+void report_read_end(struct report_reading *r)
+{
+	tracemend_report_free(r->own);
+	free(r->tally);
 }
 
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun)

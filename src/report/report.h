@@ -26,6 +26,10 @@ struct report_entry {
 	const struct report_map *map;
 	const struct tracemend_repair *repair; /* what was done with the input */
 	const char *next;		       /* what to do next, as text of several lines */
+	/* A report of the same input with the findings behind the first `skip` of its format: struct tracemend_options. NULL: it
+	 * could not be checked again. May be NULL: there is none, or nobody wants them. The caller frees it. */
+	struct tracemend_report *(*more)(void *ctx, size_t skip);
+	void *more_ctx;
 };
 
 struct report_run {
@@ -73,7 +77,7 @@ struct tracemend_summary report_summary(const struct report_entry *entry);
 /* Whether the findings of an input make it fail, by run->fail_on. */
 bool report_fails(const struct report_run *run, const struct tracemend_summary *s);
 
-/* How often a rule was reported, and how many of these findings are listed. */
+/* How often a rule was reported, and how many of these findings are listed, or were read. */
 struct report_tally {
 	const struct tracemend_rule *rule;
 	uint64_t count, kept;
@@ -83,6 +87,23 @@ struct report_tally {
 /* The rules that were reported for an input and are not silenced; *count is set. The caller frees the array. NULL: none, or out of
  * memory (run->failed). */
 struct report_tally *report_tally(struct report_run *run, const struct report_entry *entry, size_t *count);
+
+/* Reads the findings of an input one by one, also those for which its report has no room: entry->more() gives them. Memory is that
+ * of one report. */
+struct report_reading {
+	struct report_run *run;
+	const struct report_entry *entry;
+	const struct tracemend_report *report; /* with the next finding */
+	struct tracemend_report *own;	       /* the same, where it is not the entry's */
+	size_t index;			       /* of the next finding in it */
+	size_t skip;			       /* findings of the format that were read */
+	struct report_tally *tally;	       /* kept: that were read; NULL: none, or out of memory (run->failed) */
+	size_t tallies, last;		       /* of them; the one of the last finding */
+};
+void report_read(struct report_reading *r, struct report_run *run, const struct report_entry *entry);
+/* NULL: there are no more. A finding is valid until the next call. */
+const struct tracemend_finding *report_read_next(struct report_reading *r);
+void report_read_end(struct report_reading *r);
 
 /* Prints `before`, the number and the noun, in the plural unless n is 1: ", 2 errors". */
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
@@ -121,7 +142,7 @@ json_t *report_json_finding(const struct tracemend_finding *f);
 /* The word for a status in reports; "" for TM_OK. */
 const char *report_status_name(enum tracemend_status status);
 /* The summary as an object, without findings. NULL: out of memory. */
-json_t *report_json_summary(struct report_run *run, const struct report_entry *entry);
+json_t *report_json_summary(const struct report_entry *entry);
 /* Prints a value compactly and frees it; NULL sets run->failed. */
 void report_json_print(struct report_run *run, json_t *value);
 

@@ -36,10 +36,11 @@ static void junit_begin(struct report_run *run)
 
 static void junit_findings(struct report_run *run, const struct report_entry *entry)
 {
-	size_t count = tracemend_report_finding_count(entry->report);
+	struct report_reading r;
+	const struct tracemend_finding *f;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+	report_read(&r, run, entry);
+	while ((f = report_read_next(&r))) {
 		if (*f->file) {
 			xml_text(run->out, f->file);
 			fputs(":", run->out);
@@ -48,14 +49,13 @@ static void junit_findings(struct report_run *run, const struct report_entry *en
 		xml_text(run->out, f->message);
 		fprintf(run->out, " [%s]\n", f->rule->id);
 	}
-	struct report_tally *tally = report_tally(run, entry, &count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < r.tallies; i++) {
 		char number[32];
-		if (tally[i].count > tally[i].kept)
-			fprintf(run->out, "and %s more [%s]\n", text_number(number, tally[i].count - tally[i].kept),
-				tally[i].rule->id);
+		if (r.tally[i].count > r.tally[i].kept)
+			fprintf(run->out, "and %s more [%s]\n", text_number(number, r.tally[i].count - r.tally[i].kept),
+				r.tally[i].rule->id);
 	}
-	free(tally);
+	report_read_end(&r);
 }
 
 static void junit_entry(struct report_run *run, const struct report_entry *entry)
@@ -277,28 +277,29 @@ static void gitlab_entry(struct report_run *run, const struct report_entry *entr
 {
 	static const char *const severities[] = { "info", "minor", "critical" };
 	struct tracemend_summary s = report_summary(entry);
-	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+	struct report_reading r;
+	const struct tracemend_finding *f;
 
 	if (!run->state)
 		return;
-	for (size_t i = 0; i < count && !run->failed; i++) {
-		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+	report_read(&r, run, entry);
+	while ((f = report_read_next(&r))) {
 		char fingerprint[REPORT_FINGERPRINT_SIZE], text[1024];
 		if (f->severity < TM_NOTE || f->severity > TM_ERROR)
 			continue;
 		(void)snprintf(text, sizeof(text), "%s (byte offset 0x%llx)", f->message, (unsigned long long)f->offset);
 		gitlab_issue(run, text, f->rule->id, severities[f->severity], s.path, f->file, report_fingerprint(f, fingerprint));
 	}
-	struct report_tally *tally = report_tally(run, entry, &count);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < r.tallies; i++) {
+		const struct report_tally *t = &r.tally[i];
 		char number[32], text[256];
-		if (tally[i].count == tally[i].kept)
+		if (t->count == t->kept)
 			continue;
-		(void)snprintf(text, sizeof(text), "and %s more of %s that are not listed",
-			       text_number(number, tally[i].count - tally[i].kept), tally[i].rule->id);
-		gitlab_issue(run, text, "not-listed", severities[tally[i].rule->severity], s.path, "", tally[i].rule->id);
+		(void)snprintf(text, sizeof(text), "and %s more of %s that are not listed", text_number(number, t->count - t->kept),
+			       t->rule->id);
+		gitlab_issue(run, text, "not-listed", severities[t->rule->severity], s.path, "", t->rule->id);
 	}
-	free(tally);
+	report_read_end(&r);
 	if (!s.complete)
 		gitlab_issue(run, *s.incomplete ? s.incomplete : "the check is incomplete", "not-checked", "blocker", s.path, "",
 			     "not-checked");

@@ -55,26 +55,20 @@ json_t *report_json_finding(const struct tracemend_finding *f)
 	return NULL;
 }
 
-/* The rules whose findings are not all listed, with the number of the others. NULL: out of memory, or none (then *cut is false). */
-static json_t *json_unlisted(struct report_run *run, const struct report_entry *entry, bool *cut)
+/* The rules whose findings are not all listed, with the number of the others. NULL: there are none, or out of memory. */
+static json_t *json_unlisted(const struct report_reading *r)
 {
-	size_t count;
-	struct report_tally *tally = report_tally(run, entry, &count);
-	json_t *o = json_object();
+	json_t *o = NULL;
 
-	*cut = false;
-	for (size_t i = 0; i < count; i++) {
-		if (tally[i].count == tally[i].kept)
+	for (size_t i = 0; i < r->tallies && !r->run->failed; i++) {
+		if (r->tally[i].count == r->tally[i].kept)
 			continue;
-		*cut = true;
-		if (!report_json_set(o, tally[i].rule->id, report_json_number(tally[i].count - tally[i].kept)))
-			run->failed = true;
+		if (!o)
+			o = json_object();
+		if (!report_json_set(o, r->tally[i].rule->id, report_json_number(r->tally[i].count - r->tally[i].kept)))
+			r->run->failed = true;
 	}
-	free(tally);
-	if (*cut)
-		return o;
-	json_decref(o);
-	return NULL;
+	return o;
 }
 
 const char *report_status_name(enum tracemend_status status)
@@ -94,13 +88,11 @@ const char *report_status_name(enum tracemend_status status)
 	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : "";
 }
 
-json_t *report_json_summary(struct report_run *run, const struct report_entry *entry)
+json_t *report_json_summary(const struct report_entry *entry)
 {
 	struct tracemend_summary s = report_summary(entry);
 	const char *status = entry->error ? report_status_name(entry->error->status) : "";
 	json_t *o = json_object();
-	bool cut;
-	json_t *unlisted = json_unlisted(run, entry, &cut);
 
 	if (report_json_set(o, "path", json_string(s.path)) && report_json_set(o, "format", json_string(s.format)) &&
 	    report_json_set(o, "format_version", json_string(s.format_version)) &&
@@ -111,12 +103,8 @@ json_t *report_json_summary(struct report_run *run, const struct report_entry *e
 	    report_json_set(o, "notes", report_json_number(s.notes)) && report_json_set(o, "complete", json_boolean(s.complete)) &&
 	    (s.complete || report_json_set(o, "incomplete", json_string(s.incomplete))) &&
 	    (!*status || report_json_set(o, "status", json_string(status))) &&
-	    (!entry->known || report_json_set(o, "known", report_json_number(entry->known))) &&
-	    (!cut || report_json_set(o, "unlisted", json_incref(unlisted)))) {
-		json_decref(unlisted);
+	    (!entry->known || report_json_set(o, "known", report_json_number(entry->known))))
 		return o;
-	}
-	json_decref(unlisted);
 	json_decref(o);
 	return NULL;
 }
@@ -159,8 +147,9 @@ static void json_begin(struct report_run *run)
 /* The members of the summary, and the findings as a further member. */
 static void json_entry(struct report_run *run, const struct report_entry *entry)
 {
-	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
-	json_t *summary = report_json_summary(run, entry);
+	struct report_reading r;
+	const struct tracemend_finding *f;
+	json_t *summary = report_json_summary(entry);
 
 	/* Directly to the stream: jansson ignores a failed allocation when it prints to memory. */
 	fprintf(run->out, "%s\n{", run->printed ? "," : "");
@@ -168,11 +157,19 @@ static void json_entry(struct report_run *run, const struct report_entry *entry)
 		run->failed = run->failed || !ferror(run->out);
 	json_decref(summary);
 	fputs(",\n\"findings\":[", run->out);
-	for (size_t i = 0; i < count && !run->failed; i++) {
-		fputs(i ? ",\n" : "\n", run->out);
-		report_json_print(run, report_json_finding(tracemend_report_finding(entry->report, i)));
+	report_read(&r, run, entry);
+	for (const char *comma = "\n"; (f = report_read_next(&r)); comma = ",\n") {
+		fputs(comma, run->out);
+		report_json_print(run, report_json_finding(f));
 	}
-	fputs("]}", run->out);
+	fputs("]", run->out);
+	json_t *unlisted = json_unlisted(&r);
+	if (unlisted) {
+		fputs(",\n\"unlisted\":", run->out);
+		report_json_print(run, unlisted);
+	}
+	fputs("}", run->out);
+	report_read_end(&r);
 }
 
 static void json_end(struct report_run *run)
@@ -204,14 +201,19 @@ static json_t *jsonl_tag(json_t *object, const char *type, const char *input)
 
 static void jsonl_entry(struct report_run *run, const struct report_entry *entry)
 {
-	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+	struct report_reading r;
+	const struct tracemend_finding *f;
 
-	for (size_t i = 0; i < count && !run->failed; i++) {
-		json_t *finding = report_json_finding(tracemend_report_finding(entry->report, i));
-		report_json_print(run, jsonl_tag(finding, "finding", entry->shown));
+	report_read(&r, run, entry);
+	while ((f = report_read_next(&r))) {
+		report_json_print(run, jsonl_tag(report_json_finding(f), "finding", entry->shown));
 		fputc('\n', run->out);
 	}
-	report_json_print(run, jsonl_tag(report_json_summary(run, entry), "summary", NULL));
+	json_t *summary = report_json_summary(entry), *unlisted = json_unlisted(&r);
+	if (summary && unlisted && !report_json_set(summary, "unlisted", unlisted))
+		run->failed = true;
+	report_json_print(run, jsonl_tag(summary, "summary", NULL));
+	report_read_end(&r);
 	fputc('\n', run->out);
 }
 

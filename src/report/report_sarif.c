@@ -278,35 +278,33 @@ static void sarif_put_kept(struct report_run *run)
 		run->failed = true;
 }
 
-static void sarif_unlisted(struct report_run *run, const struct report_entry *entry, json_int_t artifact)
+static void sarif_unlisted(const struct report_reading *r, json_int_t artifact)
 {
-	size_t count;
-	struct report_tally *tally = report_tally(run, entry, &count);
 	char text[256], number[32];
 
-	for (size_t i = 0; i < count; i++) {
-		if (tally[i].count == tally[i].kept)
+	for (size_t i = 0; i < r->tallies; i++) {
+		uint64_t more = r->tally[i].count - r->tally[i].kept;
+		if (!more)
 			continue;
-		uint64_t more = tally[i].count - tally[i].kept;
 		(void)snprintf(text, sizeof(text), "%s more result%s of %s not listed", text_number(number, more),
-			       more == 1 ? "" : "s", tally[i].rule->id);
-		sarif_notify(run, "note", text, entry->path, artifact);
+			       more == 1 ? "" : "s", r->tally[i].rule->id);
+		sarif_notify(r->run, "note", text, r->entry->path, artifact);
 	}
-	free(tally);
 }
 
 static void sarif_entry(struct report_run *run, const struct report_entry *entry)
 {
 	struct sarif *s = run->state;
 	struct tracemend_summary summary = report_summary(entry);
-	size_t count = entry->report ? tracemend_report_finding_count(entry->report) : 0;
+	struct report_reading r;
+	const struct tracemend_finding *f;
 
 	if (!s || run->failed)
 		return;
 	json_int_t input = sarif_artifact(run, entry->path, "", summary.size);
 	json_t *members = json_object(); /* name -> index of its artifact */
-	for (size_t i = 0; i < count && !run->failed; i++) {
-		const struct tracemend_finding *f = tracemend_report_finding(entry->report, i);
+	report_read(&r, run, entry);
+	while ((f = report_read_next(&r))) {
 		json_t *known = json_object_get(members, f->file);
 		json_int_t artifact = !*f->file ? input : known ? json_integer_value(known) : -1;
 		if (artifact < 0) {
@@ -323,7 +321,8 @@ static void sarif_entry(struct report_run *run, const struct report_entry *entry
 		sarif_notify(run, "error", *summary.incomplete ? summary.incomplete : "the check is incomplete", entry->path,
 			     input);
 	}
-	sarif_unlisted(run, entry, input);
+	sarif_unlisted(&r, input);
+	report_read_end(&r);
 }
 
 static void sarif_end(struct report_run *run)

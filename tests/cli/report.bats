@@ -560,3 +560,38 @@ for some in 0, 1, len(events) // 20:
     assert ("with times far from all others" in page) == (some > 0), f"{some} damaged times: not said"
 END
 }
+
+# bats test_tags=slow
+@test "more findings than a report has room for are all listed" {
+	"$TRACEMEND" gen -q -f fxt --size 36M -o made
+	python3 - made/valid-0001.fxt <<-'END'
+		import random, sys
+		data, r = bytearray(open(sys.argv[1], "rb").read()), random.Random(5)
+		for i in range(230000):
+		    data[r.randrange(4096, len(data))] ^= r.randrange(1, 256)
+		open("many.fxt", "wb").write(data)
+	END
+	mv made/valid-0001.fxt sound.fxt
+	tar cf two.tar many.fxt sound.fxt
+	"$TRACEMEND" check --format jsonl --save sarif=many.sarif two.tar > many.jsonl || [ $? = 1 ]
+	cp many.jsonl run.jsonl
+	"$TRACEMEND" report --format jsonl run.jsonl > merged.jsonl || [ $? = 1 ]
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(line) for line in open("many.jsonl")]
+		findings = [f for f in lines if f["type"] == "finding" and f["input"] == "two.tar/many.fxt"]
+		summary, = (s for s in lines if s["type"] == "summary" and s["path"] == "two.tar/many.fxt")
+		counted = summary["errors"] + summary["warnings"] + summary["notes"]
+		assert len(findings) == counted > 105000 and "unlisted" not in summary, (len(findings), counted)
+		places = {(f["rule"], f["offset"], f["path"], f["message"], f.get("field", {}).get("offset")) for f in findings}
+		assert len(places) == counted, len(places)
+		run = json.load(open("many.sarif"))["runs"][0]
+		assert len(run["results"]) == sum(f["type"] == "finding" for f in lines)
+		# Merged, as many are listed as there is room for, and all are counted.
+		lines = [json.loads(line) for line in open("merged.jsonl")]
+		merged, = (s for s in lines if s["type"] == "summary" and s["path"] == "two.tar/many.fxt")
+		assert merged["errors"] + merged["warnings"] + merged["notes"] == counted
+		listed = sum(f["type"] == "finding" and f["input"] == "two.tar/many.fxt" for f in lines)
+		assert listed + sum(merged["unlisted"].values()) == counted and listed >= 100000
+	END
+}

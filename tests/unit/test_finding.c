@@ -113,6 +113,41 @@ static void counting_never_stops(void **state)
 	bundle_free(b);
 }
 
+/* A report that is full is read in turns: each finding is in one of them. */
+static void what_has_no_room_comes_in_turns(void **state)
+{
+	struct bundle *b = bundle();
+	const size_t all = FINDINGS_KEPT_MAX + 7;
+	size_t next = 0;
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct findings *f = findings_new(rules, 3, NULL);
+		findings_skip(f, next);
+		for (size_t i = 0; i < all; i++) {
+			struct finding *fd = finding_new(f, i % 2, NULL, i, 1);
+			if (finding_kept(fd))
+				finding_say(fd, "number %zu", i);
+		}
+		assert_int_equal(findings_count(f, 0) + findings_count(f, 1), all);
+		assert_int_equal(findings_full(f), !turn);
+		assert_int_equal(findings_kept_count(f), turn ? 7 : FINDINGS_KEPT_MAX);
+		for (size_t i = 0; i < findings_kept_count(f); i++, next++)
+			assert_int_equal(findings_kept_at(f, i)->offset, next);
+		findings_free(f);
+	}
+	assert_int_equal(next, all);
+	/* Of a rule as many as are kept without room for more. */
+	struct findings *f = findings_new(rules, 3, &(struct tracemend_options){ .max_findings = 3 });
+	findings_skip(f, 2);
+	for (size_t i = 0; i < 10; i++)
+		(void)finding_new(f, 0, NULL, i, 1);
+	assert_int_equal(findings_kept_count(f), 1);
+	assert_int_equal(findings_kept_at(f, 0)->offset, 2);
+	assert_false(findings_full(f));
+	findings_free(f);
+	bundle_free(b);
+}
+
 static void notes_take_no_room_from_errors(void **state)
 {
 	struct bundle *b = bundle();
@@ -205,6 +240,7 @@ int main(void)
 					    cmocka_unit_test(findings_are_kept_whole),
 					    cmocka_unit_test(counting_never_stops),
 					    cmocka_unit_test(notes_take_no_room_from_errors),
+					    cmocka_unit_test(what_has_no_room_comes_in_turns),
 					    cmocka_unit_test(ranges_end_with_the_file),
 					    cmocka_unit_test(grading_changes_reports_only),
 					    cmocka_unit_test(overlong_texts_are_cut) };
