@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/uftrace/decode/uftrace_info_value.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
@@ -19,6 +20,10 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		struct uftrace_line *line = &l->list[i];
 		if (line->bit != bit)
 			continue;
+		/* In an info that is damaged, what no recorder writes there was hit, too. */
+		if (write && !line->drop && !line->text && l->damage && l->damage != w->info->recorder_died &&
+		    !uftrace_info_value_fits(bit, line->key_second, line->value))
+			plan_doubt(w->plan, source, line->offset, line->raw, "a value of another form");
 		if (line->drop && line->rule != UFTRACE_RULE_info_crlf_or_blank && line->rule != UFTRACE_RULE_argspec_missing)
 			plan_lost_other(w->plan);
 		if (!write || line->drop)

@@ -450,6 +450,8 @@ static void check_mask(struct uftrace_walk *w, struct source *source, uint64_t k
 		if (promised == there || (!there && lines & UFTRACE_BIT(bit)))
 			continue;
 		struct finding **fd = there ? &extra : &missing;
+		if (!there && w->plan)
+			plan_lost_other(w->plan);
 		if (*fd) {
 			finding_explains(*fd, 1);
 			continue;
