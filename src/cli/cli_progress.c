@@ -103,10 +103,11 @@ static void cli_progress_draw(struct cli_progress *p, int64_t now)
 	cli_progress_erase(p);
 	if (p->inputs > 1)
 		fprintf(stderr, "%zu of %zu done, ", p->finished, p->inputs);
-	fprintf(stderr, "%llu MB read, ", (unsigned long long)(done >> 20));
+	fprintf(stderr, "%llu MB read", (unsigned long long)(done >> 20));
 	if (pass)
-		fprintf(stderr, "pass %llu, ", (unsigned long long)pass + 1);
-	fprintf(stderr, "%llu%%", (unsigned long long)(percent > 99 ? 99 : percent));
+		fprintf(stderr, ", pass %llu", (unsigned long long)pass + 1);
+	if (total)
+		fprintf(stderr, ", %llu%%", (unsigned long long)(percent > 99 ? 99 : percent));
 	fflush(stderr);
 	p->drawn = true;
 	p->last = now;
@@ -119,10 +120,12 @@ static bool cli_progress_tick(void *ctx, uint64_t done, uint64_t total)
 
 	if (p && p->enabled) {
 		(void)pthread_mutex_lock(&p->lock);
+		/* Standard input has been read, whose size was not known. */
+		bool begins = p->inputs == 1 && !slot->total && total;
 		slot->done = done;
 		slot->total = total;
 		int64_t now = cli_now();
-		if (!p->hidden && now - p->started > 1000 && now - p->last >= 100)
+		if (!p->hidden && now - p->started > 1000 && (begins || now - p->last >= 100))
 			cli_progress_draw(p, now);
 		(void)pthread_mutex_unlock(&p->lock);
 	}

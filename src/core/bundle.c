@@ -178,6 +178,13 @@ int source_descriptor(struct source *s)
 	return s->kind == SOURCE_FILE && s->ops->descriptor ? s->ops->descriptor(s) : -1;
 }
 
+enum tracemend_status bundle_goes_on(struct bundle *b, uint64_t done, uint64_t total)
+{
+	if (!b->progress || b->progress(b->progress_ctx, done, total))
+		return TM_OK;
+	return fault_set(&b->error, TM_CANCELLED, "stopped on request");
+}
+
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length)
 {
 	struct bundle *b = s->bundle;
@@ -187,12 +194,14 @@ enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffe
 	if (!length)
 		return TM_OK;
 	b->bytes_read += length;
-	if (b->progress && b->bytes_read >= b->progress_next) {
+	enum tracemend_status status = TM_OK;
+	if (b->bytes_read >= b->progress_next) {
 		b->progress_next = b->bytes_read + (4u << 20);
-		if (!b->progress(b->progress_ctx, b->bytes_read, b->bytes_total))
-			return fault_set(&b->error, TM_CANCELLED, "stopped on request");
+		status = bundle_goes_on(b, b->bytes_read, b->bytes_total);
 	}
-	enum tracemend_status status = s->ops->read(s, offset, buffer, length, &b->error);
+	if (status != TM_OK)
+		return status;
+	status = s->ops->read(s, offset, buffer, length, &b->error);
 	/* The engine looks at b->error after the walk, so a walk that ignores the failure cannot hide it. */
 	if (status != TM_OK)
 		(void)fault_set(&b->error, status, "%s%s%s: cannot be read", s->origin, *s->name ? ": " : "", s->name);

@@ -84,6 +84,8 @@ struct source *bundle_add_memory(struct bundle *b, const char *name, const void 
 /* Adds a source that is read by the functions of the caller. On success the bundle owns data, and calls ops->close. */
 struct source *bundle_add_source(struct bundle *b, enum tracemend_role role, enum source_kind kind, const char *name, uint64_t size,
 				 const struct source_ops *ops, void *data);
+/* Tells the progress. TM_CANCELLED: the work is to stop. */
+enum tracemend_status bundle_goes_on(struct bundle *b, uint64_t done, uint64_t total);
 /* Sorts the sources. Call it once, after the last source was added (bundle_open() does). */
 void bundle_sort(struct bundle *b);
 void bundle_free(struct bundle *b);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,9 @@ static enum tracemend_status bundle_walk(struct bundle *b, enum tracemend_role r
 
 /* ---- one path ---- */
 
+/* Milliseconds after which it is asked whether to go on. */
+#define STDIN_WAIT 200
+
 static enum tracemend_status bundle_add_stdin(struct bundle *b, enum tracemend_role role)
 {
 	static const size_t step = 1u << 16;
@@ -218,7 +222,11 @@ static enum tracemend_status bundle_add_stdin(struct bundle *b, enum tracemend_r
 	char *buffer = malloc(step);
 	enum tracemend_status status = spool && buffer ? TM_OK : fault_memory(&b->error);
 
-	while (status == TM_OK) {
+	/* What writes to it may wait, and a signal may go to another thread. */
+	while (status == TM_OK && (status = bundle_goes_on(b, spool_size(spool), 0)) == TM_OK) {
+		int ready = poll(&(struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN }, 1, STDIN_WAIT);
+		if (!ready || (ready < 0 && errno == EINTR))
+			continue;
 		ssize_t n = read(STDIN_FILENO, buffer, step);
 		if (n < 0 && errno == EINTR)
 			continue;

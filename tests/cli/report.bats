@@ -469,18 +469,19 @@ lines"; do
 }
 
 @test "progress is shown on a terminal, after a second, and erased" {
-	make_captures
-	[ -f valid.bin ] || skip "this format is a directory"
+	"$TRACEMEND" gen -q -f fxt --size 12M -o made
+	mv made/*.fxt valid.bin
 	cat > slow.sh <<- EOF
-		{ head -c 50 valid.bin; sleep 4; tail -c +51 valid.bin; } | "$TRACEMEND" check \$* --only "$RULE" -
+		{ head -c 50 valid.bin; sleep 2; tail -c +51 valid.bin; } | "$TRACEMEND" check \$* --only "fxt/bad-magic-value" -
 	EOF
 	script -qec "sh slow.sh" /dev/null > terminal
 	erase=$(printf '\r\033[K')
+	grep -qF "MB read$erase" terminal
 	grep -qF "MB read, " terminal
 	grep -qF "%$erase" terminal
 	sed "s/.*$erase//" terminal | refute grep -q "MB read"
 	script -qec "sh slow.sh -q" /dev/null > terminal
-	refute grep -qF "MB read, " terminal
+	refute grep -qF "MB read" terminal
 	sh slow.sh > report 2> talk
 	[ ! -s talk ]
 }

@@ -27,9 +27,7 @@ load helper
 	exits 0 rules --format=json
 	mapfile -t ids < <(jq -r '.rules[].id' <<< "$output")
 	exits 0 explain "${ids[@]}"
-	for id in "${ids[@]}"; do
-		grep -qF "$id: " <<< "$output"
-	done
+	[ "$(grep -oF "$(printf '%s: \n' "${ids[@]}")" <<< "$output" | sort -u)" = "$(printf '%s: \n' "${ids[@]}" | sort -u)" ]
 	[ "$(grep -c '^  because  ' <<< "$output")" = ${#ids[@]} ]
 	[ "$(grep -c '^  repair   ' <<< "$output")" = ${#ids[@]} ]
 }
