@@ -24,6 +24,7 @@ JOINABLE = False
 ENTRY, EXIT, LOST, EVENT = range(4)
 RECORD, PAYLOAD_MAX, HEADER = 16, 1024, 40
 HORIZON = 1 << 46
+LIBRARY_MAX = 1 << 26  # of a library that was loaded later: its size stands nowhere
 EVENT_SIZES = {100001: 24, 100002: 16, 100003: 24, 100004: 16, 100011: 4, 100013: 8, **{n: 16 for n in range(100005, 100011)}}
 LINE_FORMS = {
     "task.txt": rb'(SESS timestamp=\d+\.\d+ [pt]id=\d+ sid=[0-9a-f]{1,16} exename=".*"|TASK timestamp=\d+\.\d+ tid=\d+ pid=\d+|FORK timestamp=\d+\.\d+ pid=\d+ ppid=-?\d+'
@@ -149,13 +150,14 @@ class Directory:
                     found = re.match(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) ", line)
                     if found:
                         self.ranges.append((int(found[1], 16), int(found[2], 16)))
-        self.libraries = b"DLOP" in self.files.get("task.txt", b"")
+        for base in re.findall(rb"^DLOP .* base=([0-9a-f]{1,16}) ", self.files.get("task.txt", b""), re.M):
+            self.ranges.append((int(base, 16), int(base, 16) + LIBRARY_MAX))
         self.ranges.sort()
         self.mapped = {}
 
     def is_mapped(self, address):
         if address not in self.mapped:
-            self.mapped[address] = self.libraries or not self.ranges or any(low <= address < high for low, high in self.ranges)
+            self.mapped[address] = not self.ranges or any(low <= address < high for low, high in self.ranges)
         return self.mapped[address]
 
     # ---- records ----

@@ -40,7 +40,7 @@ static bool is_odd(struct uftrace_str prot, struct uftrace_str path, struct uftr
 	static const char *const flags[] = { "r-", "w-", "x-", "ps" };
 
 	for (unsigned i = 0; i < 4; i++)
-		if (!strchr(flags[i], prot.text[i]))
+		if (!prot.text[i] || !strchr(flags[i], prot.text[i]))
 			return true;
 	bool id = behind.length >= 9 && !memcmp(behind.text, "build-id:", 9);
 	return !uftrace_str_is_text(path) || !uftrace_str_is_text(behind) ||
@@ -82,4 +82,38 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 	}
 	out->odd = is_odd(prot, out->path, id);
 	return UFTRACE_MAP_GOOD;
+}
+
+/* The last word of text[*from, *length), which is cut off, and the blanks in front of it. */
+static struct uftrace_str take_last(const char *text, size_t from, size_t *length)
+{
+	while (*length > from && is_blank(text[*length - 1]))
+		--*length;
+	size_t end = *length;
+	while (*length > from && !is_blank(text[*length - 1]))
+		--*length;
+	return (struct uftrace_str){ text + *length, end - *length };
+}
+
+bool uftrace_map_line_recover(const char *text, size_t length, struct uftrace_map_line *out, size_t *at, size_t *size)
+{
+	const uint64_t page = 0xfff;
+	size_t begin = 0, end = length;
+
+	*out = (struct uftrace_map_line){ 0 };
+	if (!take_hex(text, length, &begin, &out->start) || begin >= length || text[begin++] != '-' ||
+	    !take_hex(text, length, &begin, &out->end) || begin >= length || text[begin] != ' ' || out->start >= out->end ||
+	    (out->start | out->end) & page)
+		return false;
+	struct uftrace_str prot = take_word(text, length, &begin), last = take_last(text, begin, &end);
+	if (last.length == 49 && !memcmp(last.text, "build-id:", 9)) {
+		out->build_id = (struct uftrace_str){ last.text + 9, 40 };
+		last = take_last(text, begin, &end);
+	}
+	out->path = last;
+	out->id_at = (size_t)(last.text - text) + last.length;
+	*at = begin;
+	*size = end - begin;
+	return prot.length == 4 && end > begin && last.length > 1 && last.length <= UFTRACE_PATH_MAX && last.text[0] == '/' &&
+	       (!out->build_id.text || uftrace_str_is_hex(out->build_id)) && !is_odd(prot, last, (struct uftrace_str){ text, 0 });
 }

@@ -4,6 +4,7 @@
 
 #include "formats/uftrace/decode/uftrace_str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum uftrace_map_state {
@@ -23,5 +24,8 @@ struct uftrace_map_line {
 };
 
 enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out);
+/* Of a line that is UFTRACE_MAP_BAD: whether its range, its flags and the path at its end are whole, and only the fields between
+ * these, which nobody needs, are not: [*at, *at + *size). */
+bool uftrace_map_line_recover(const char *text, size_t length, struct uftrace_map_line *out, size_t *at, size_t *size);
 
 #endif

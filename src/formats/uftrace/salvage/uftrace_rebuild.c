@@ -132,24 +132,40 @@ static size_t list_orphans(struct uftrace_walk *w, uint32_t list[ORPHANS_MAX])
 	return count;
 }
 
+/* Whether no session is known for the task: no list has it, and no session maps its first address; or the line of its session may
+ * be one of those that are damaged. */
+static bool wants_session(const struct uftrace_walk *w, const struct uftrace_dat *dat)
+{
+	if (!dat->first_time)
+		return false;
+	if (map_get(&w->tasks->known, dat->tid) == UFTRACE_NONE)
+		return map_get(&w->taskinfo->listed, dat->tid) == UFTRACE_NONE &&
+		       session_of_address(w, dat, dat->first_time) == UFTRACE_NONE;
+	return w->tasks->damage &&
+	       uftrace_session_at(w->sessions, w->tasks, uftrace_task_process(w->tasks, dat->tid), dat->first_time) == UFTRACE_NONE;
+}
+
 /* A session of the process, whose first record is the oldest that has an address of the map. */
 static bool add_orphan(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat)
 {
+	uint32_t known = map_get(&w->tasks->known_first, dat->tid);
 	const struct uftrace_map *m = &w->maps->list[map];
 	const struct uftrace_file *f = &w->dir->files[m->file];
 	struct uftrace_session session = { .line = UFTRACE_NONE, .map = UFTRACE_NONE, .before = UFTRACE_NONE };
 
 	session.sid = (struct uftrace_str){ f->name.sid, f->name.sid_length };
 	session.exename = m->list[0].path.text[0] == '[' ? (struct uftrace_str){ "unknown", 7 } : m->list[0].path;
-	session.pid = (int64_t)dat->tid;
+	session.pid = known == UFTRACE_NONE ? (int64_t)dat->tid : uftrace_task_process(w->tasks, dat->tid);
 	session.time = dat->first_time > 2 ? dat->first_time - 2 : dat->first_time;
+	if (known != UFTRACE_NONE && w->tasks->lines[known].time < session.time)
+		session.time = w->tasks->lines[known].time;
 	if (!uftrace_walk_room(w, &w->sessions->list, &w->sessions->capacity, w->sessions->count, sizeof(session)))
 		return false;
 	w->sessions->list[w->sessions->count++] = session;
 	if (w->plan)
-		uftrace_rebuild_print(&w->tasks->added, &session);
+		uftrace_rebuild_print(known == UFTRACE_NONE ? &w->tasks->added : &w->tasks->front, &session);
 	if (!w->tasks->rule)
-		w->tasks->rule = UFTRACE_RULE_dat_unreferenced;
+		w->tasks->rule = known == UFTRACE_NONE ? UFTRACE_RULE_dat_unreferenced : UFTRACE_RULE_task_line_malformed;
 	return true;
 }
 
@@ -163,9 +179,7 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w)
 		return w->status == TM_OK;
 	for (size_t i = 0; i < w->records->dat_count; i++) {
 		const struct uftrace_dat *dat = &w->records->dats[i];
-		if (!dat->first_time || map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE ||
-		    map_get(&w->taskinfo->listed, dat->tid) != UFTRACE_NONE ||
-		    session_of_address(w, dat, dat->first_time) != UFTRACE_NONE)
+		if (!wants_session(w, dat))
 			continue;
 		size_t k = 0;
 		while (k < count && !uftrace_map_find(&w->maps->list[maps[k]], dat->first_address))

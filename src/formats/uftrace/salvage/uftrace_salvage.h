@@ -21,7 +21,7 @@ bool uftrace_adopt_rest(struct uftrace_walk *w);
 
 /* uftrace_rebuild.c: a session where task.txt has none */
 bool uftrace_rebuild_session(struct uftrace_walk *w);
-/* Sessions of tasks that no list has, where only a map that no session names has their addresses; after the lines are linked. */
+/* Sessions of tasks that have none, where a map that no session names has their addresses; after the lines are linked. */
 bool uftrace_rebuild_orphans(struct uftrace_walk *w);
 /* A line for a task that task.txt does not have. */
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat);

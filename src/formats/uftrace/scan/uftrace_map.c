@@ -117,6 +117,39 @@ static void check_order(struct uftrace_walk *w, struct source *source, struct uf
 	}
 }
 
+static struct finding *report_line(struct uftrace_walk *w, struct source *source, uint64_t offset, size_t raw, uint64_t number)
+{
+	struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_map_line_malformed, TM_WARNING, source, offset, raw);
+
+	finding_path(fd, "line %llu", (unsigned long long)number);
+	return fd;
+}
+
+/* A line that is not a mapping. True: it is one again, but for fields that nobody needs. */
+static bool mend_line(struct uftrace_walk *w, struct uftrace_map *map, uint64_t offset, size_t raw, uint64_t number,
+		      struct uftrace_map_line *line)
+{
+	static const char fields[] = " 00000000 00:00 0 ";
+	struct source *source = w->dir->files[map->file].source;
+	const char *text = map->text + offset;
+	size_t length = raw - (text[raw - 1] == '\n'), at, size;
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (!uftrace_map_line_recover(text, length, line, &at, &size)) {
+		finding_say(report_line(w, source, offset, raw, number), "'%s' is not a mapping; readers skip it",
+			    text_quote(shown, text, length));
+		return false;
+	}
+	struct finding *fd =
+		finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, offset, raw,
+			       "between the flags and the path '%s' are not the fields of a mapping: readers skip the line",
+			       text_quote(shown, line->path.text, line->path.length));
+	finding_path(fd, "line %llu", (unsigned long long)number);
+	uftrace_edit_add(w, &map->edits, offset + at, size, fields, sizeof(fields) - 1, UFTRACE_RULE_map_line_malformed,
+			 "fields of a mapping");
+	return true;
+}
+
 static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 {
 	struct edits *edits = &map->edits;
@@ -132,24 +165,18 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 		struct uftrace_map_line line = { 0 };
 		enum uftrace_map_state state = uftrace_map_line_read(text, seen, &line);
 		line_number++;
-		if (seen < length && state != UFTRACE_MAP_BAD) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, at + seen,
-							    length - seen, "readers do not see what follows this NUL byte");
-			finding_path(fd, "line %llu", (unsigned long long)line_number);
-		}
+		if (seen < length && state != UFTRACE_MAP_BAD)
+			finding_say(report_line(w, source, at + seen, length - seen, line_number),
+				    "readers do not see what follows this NUL byte");
 		map->unreadable |= state == UFTRACE_MAP_BAD && length;
 		if (state == UFTRACE_MAP_BAD || seen < length || line.odd)
 			uftrace_repair_doubt(w, source, at, raw);
-		if (line.odd && state != UFTRACE_MAP_BAD) {
-			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw,
-							    "the flags or the path of the mapping are not as a system writes them");
-			finding_path(fd, "line %llu", (unsigned long long)line_number);
-		}
+		if (line.odd && state != UFTRACE_MAP_BAD)
+			finding_say(report_line(w, source, at, raw, line_number),
+				    "the flags or the path of the mapping are not as a system writes them");
 		if (state == UFTRACE_MAP_BAD) {
-			struct finding *fd = finding_new(w->findings, UFTRACE_RULE_map_line_malformed, source, at, raw);
-			char shown[TEXT_QUOTE_SIZE];
-			finding_say(fd, "'%s' is not a mapping; readers skip it", text_quote(shown, text, length));
-			finding_path(fd, "line %llu", (unsigned long long)line_number);
+			if (mend_line(w, map, at, raw, line_number, &line))
+				state = UFTRACE_MAP_GOOD;
 		} else if (state == UFTRACE_MAP_LONG || state == UFTRACE_MAP_LONG_ID) {
 			report_long(w, source, edits, state, at, raw, length, line.id_at);
 			line.build_id = (struct uftrace_str){ NULL, 0 };
