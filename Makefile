@@ -243,21 +243,21 @@ $(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer lattice model): 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
 fuzz: fuzz-libfuzzer fuzz-afl
 fuzz-libfuzzer:
-	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g' FUZZ_DRIVER=-fsanitize=fuzzer \
+	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g1' FUZZ_DRIVER=-fsanitize=fuzzer \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		UNTRACED=-fno-sanitize-coverage=trace-cmp fuzz-targets
 fuzz-afl:
-	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g' HARDEN= \
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g1' HARDEN= \
 		FUZZ_DRIVER=-fsanitize=fuzzer fuzz-targets
 
 # Tests reach into sanitized builds of their own.
 asan:
-	$(MAKE) BUILD=build/asan OPT='-O1 -g' \
+	$(MAKE) BUILD=build/asan OPT='-O1 -g1' \
 		SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all build/asan/replay unit-tests
 
 # Places that report have numbers, and one of them can be silenced (src/core/place.h): for scripts/rules.sh.
 sites:
-	$(MAKE) BUILD=build/sites OPT='-O1 -g' CFLAGS=-DTM_SITES all unit-tests build/sites/replay build/sites/outcome
+	$(MAKE) BUILD=build/sites OPT=-O1 CFLAGS=-DTM_SITES all unit-tests build/sites/replay build/sites/outcome
 
 # Small, within five minutes; what CI runs; one format, in seconds.
 test:

@@ -131,7 +131,7 @@ test_style() { [ "$TEST_STYLE" = 0 ] && { part style 0 0 1 "TEST_STYLE=0"; retur
 
 test_build() {
 	one "build: gcc" make -s -j"$jobs" BUILD="$BUILD" all unit-tests "$BUILD/replay" "$BUILD/outcome"
-	small || one "build: clang" make -s -j"$jobs" BUILD=build/clang CC=clang-14 all
+	small || one "build: clang" make -s -j"$jobs" BUILD=build/clang CC=clang-14 OPT=-O0 all # for its warnings
 	one "build: sanitizers" make -s -j"$jobs" asan
 }
 
