@@ -7,6 +7,8 @@
 
 #include "core/edits.h"
 
+#define UFTRACE_ORPHANS_MAX 8u
+
 struct uftrace_mapping {
 	uint64_t start, end;
 	struct uftrace_str path, build_id;
@@ -32,6 +34,9 @@ struct uftrace_maps {
 	struct uftrace_map *list; /* owned; the first `sorted` by their files */
 	size_t count, capacity, sorted;
 	size_t mappings; /* of all */
+	/* Those that no session names, or the first of them: of programs whose SESS line is lost. */
+	uint32_t orphans[UFTRACE_ORPHANS_MAX];
+	unsigned orphan_count;
 };
 
 bool uftrace_map_walk(struct uftrace_walk *w);

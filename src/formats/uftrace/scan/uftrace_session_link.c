@@ -427,6 +427,15 @@ static bool link_maps(struct uftrace_walk *w)
 	return true;
 }
 
+static void list_orphans(struct uftrace_walk *w)
+{
+	struct uftrace_maps *maps = w->maps;
+
+	for (uint32_t i = 0; i < maps->count && maps->orphan_count < UFTRACE_ORPHANS_MAX; i++)
+		if (!maps->list[i].referenced && uftrace_map_useful(&maps->list[i]))
+			maps->orphans[maps->orphan_count++] = i;
+}
+
 /* ---- sessions whose id is damaged ---- */
 
 static unsigned differing(struct uftrace_str a, struct uftrace_str b)
@@ -535,5 +544,8 @@ bool uftrace_session_link(struct uftrace_walk *w)
 		return false;
 	write_sids(w);
 	check_library_tasks(w);
-	return link_maps(w);
+	if (!link_maps(w))
+		return false;
+	list_orphans(w);
+	return true;
 }
