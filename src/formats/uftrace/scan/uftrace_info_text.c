@@ -287,6 +287,9 @@ static bool check_count(struct uftrace_walk *w, struct source *source, size_t fi
 	if (b.head && b.number && b.claimed == b.items && b.items <= b.max && !b.again)
 		return true;
 	report_count(w, source, &b);
+	/* As far as is known, it had more lines. */
+	if (w->plan && b.head && b.number && b.claimed > b.items)
+		plan_lost_other(w->plan);
 	snprintf(prefix, sizeof(prefix), "%s:lines=%u%s", bit_keys[bit], b.items > b.max ? b.max : b.items, b.head ? "" : "\n");
 	if (b.head)
 		return line_rewrite(w, b.head, prefix, none, UFTRACE_RULE_info_lines_count, why);
