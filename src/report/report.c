@@ -128,6 +128,40 @@ void report_read_end(struct report_reading *r)
 	free(r->tally);
 }
 
+/* Whether a count of these begins the text: " bytes, of which". */
+static bool message_counts(const char *text)
+{
+	static const char *const nouns[] = { "blocks", "bytes",	  "calls",   "entries", "events", "files",   "lines", "pages",
+					     "places", "records", "strings", "symbols", "tasks",  "threads", "ticks", "words" };
+
+	for (size_t i = 0; *text == ' ' && i < sizeof(nouns) / sizeof(nouns[0]); i++) {
+		size_t length = strlen(nouns[i]);
+		if (!strncmp(text + 1, nouns[i], length) && !(text[1 + length] >= 'a' && text[1 + length] <= 'z'))
+			return true;
+	}
+	return false;
+}
+
+const char *report_message(const char *message, char out[REPORT_MESSAGE_SIZE])
+{
+	size_t at = 0;
+
+	/* Each byte takes two at the most. */
+	for (const char *p = message; *p && at + 2 < REPORT_MESSAGE_SIZE;) {
+		size_t digits = p == message || p[-1] == ' ' || p[-1] == '(' ? strspn(p, "0123456789") : 0;
+		bool grouped = digits > 3 && message_counts(p + digits);
+		size_t length = digits ? digits : 1;
+		for (size_t i = 0; i < length && at + 2 < REPORT_MESSAGE_SIZE; i++) {
+			if (grouped && i && (digits - i) % 3 == 0)
+				out[at++] = ',';
+			out[at++] = p[i];
+		}
+		p += length;
+	}
+	out[at] = '\0';
+	return out;
+}
+
 void report_count(FILE *out, const char *before, uint64_t n, const char *noun)
 {
 	char counted[TEXT_COUNT_SIZE];

@@ -110,6 +110,11 @@ void report_count(FILE *out, const char *before, uint64_t n, const char *noun);
 /* The same for errors, warnings and notes: "1 error, 0 warnings, 4 notes". */
 void report_counts(FILE *out, const struct tracemend_summary *s);
 
+/* A message for people: numbers that count something are grouped, "4,206,592 bytes", as everywhere else. Machines get them as they
+ * are. Returns out. */
+#define REPORT_MESSAGE_SIZE 2048
+const char *report_message(const char *message, char out[REPORT_MESSAGE_SIZE]);
+
 /* Prints text, escaped for the kind of document. */
 typedef void (*report_put)(FILE *out, const char *text);
 

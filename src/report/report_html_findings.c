@@ -53,6 +53,7 @@ static void html_finding(FILE *out, FILE *marks, const struct report_entry *entr
 			 size_t ordinal, size_t index, bool open)
 {
 	const char *severity = tracemend_severity_name(f->severity);
+	char message[REPORT_MESSAGE_SIZE];
 
 	fprintf(out, "<details class=\"finding %s\" id=\"f%zu-%zu\"%s><summary><span class=\"at\">", severity, ordinal, index,
 		open ? " open" : "");
@@ -61,7 +62,7 @@ static void html_finding(FILE *out, FILE *marks, const struct report_entry *entr
 		fputs(" ", out);
 	}
 	fprintf(out, "0x%llx</span> <span class=\"what\">", (unsigned long long)f->offset);
-	html_text(out, f->message);
+	html_text(out, report_message(f->message, message));
 	fputs("</span></summary>\n", out);
 	if (*f->path) {
 		fputs("<p class=\"path\">", out);

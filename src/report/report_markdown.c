@@ -21,6 +21,7 @@ static void markdown_rows(struct report_run *run, const struct report_entry *ent
 {
 	size_t count = tracemend_report_finding_count(entry->report);
 	FILE *out = run->out;
+	char message[REPORT_MESSAGE_SIZE];
 
 	fputs("| severity | where | what | rule |\n|---|---|---|---|\n", out);
 	for (size_t i = 0; i < count; i++) {
@@ -36,7 +37,7 @@ static void markdown_rows(struct report_run *run, const struct report_entry *ent
 			markdown_text(out, f->path);
 		}
 		fputs(" | ", out);
-		markdown_text(out, f->message);
+		markdown_text(out, report_message(f->message, message));
 		char number[32];
 		if (f->explains)
 			fprintf(out, " (explains %s more)", text_number(number, f->explains));

@@ -23,11 +23,12 @@ static const char *text_severity_color(enum tracemend_severity severity)
 static void text_headline(const struct report_run *run, const struct report_entry *entry, const struct tracemend_finding *f)
 {
 	const char *bold = run->color ? "\033[1m" : "", *off = run->color ? "\033[0m" : "";
+	char message[REPORT_MESSAGE_SIZE];
 
 	fprintf(run->out, "%s%s%s%s:0x%llx:%s ", bold, entry->shown, *f->file ? "/" : "", f->file, (unsigned long long)f->offset,
 		off);
 	fprintf(run->out, "%s%s:%s %s [%s]\n", run->color ? text_severity_color(f->severity) : "",
-		tracemend_severity_name(f->severity), off, f->message, f->rule->id);
+		tracemend_severity_name(f->severity), off, report_message(f->message, message), f->rule->id);
 }
 
 /* Prints text of a rule or a finding in lines of 100 columns after a label. */

@@ -596,3 +596,13 @@ END
 		assert listed + sum(merged["unlisted"].values()) == counted and listed >= 100000
 	END
 }
+
+@test "numbers that count are grouped for people, and plain for machines" {
+	"$TRACEMEND" gen -q -f fxt --size 300K -o made
+	gzip made/valid-0001.fxt
+	exits 0 check -v made/valid-0001.fxt.gz
+	message=$(grep -o 'unpacked from[^[]*' <<< "$output")
+	[[ $message =~ ,\ [0-9]{3},[0-9]{3}\ bytes ]]
+	exits 0 check --format jsonl made/valid-0001.fxt.gz
+	[[ $(jq -r 'select(.rule == "container/compressed") | .message' <<< "$output") =~ ,\ [0-9]{6}\ bytes$ ]]
+}
