@@ -9,16 +9,24 @@ struct parse {
 	const char *text;
 	size_t length, at;
 	bool failed, odd_digits, odd_quotes;
+	char *anew;		 /* the same text, into which words are written that were hit; NULL: they are only counted */
+	unsigned wrong, allowed; /* bytes of words that are others; so many may be */
 };
 
 static void expect(struct parse *p, const char *word)
 {
 	size_t n = strlen(word);
 
-	if (p->failed || p->length - p->at < n || memcmp(p->text + p->at, word, n) != 0)
+	if (p->failed || p->length - p->at < n) {
 		p->failed = true;
-	else
-		p->at += n;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		p->wrong += p->text[p->at + i] != word[i];
+	p->failed = p->wrong > p->allowed;
+	if (p->anew && !p->failed)
+		memcpy(p->anew + p->at, word, n);
+	p->at += n;
 }
 
 static uint64_t number(struct parse *p)
@@ -101,12 +109,14 @@ static void finish(struct parse *p)
 		p->failed = true;
 }
 
-bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task_parsed *out)
-{
-	struct parse p = { .text = text, .length = length, .at = 5 };
+static const char *const keywords[] = { "SESS ", "TASK ", "FORK ", "DLOP " };
 
-	if (length < 5 || text[4] != ' ')
-		return false;
+/* Reads a line of out->kind. */
+static bool line_read(struct parse *start, struct uftrace_task_parsed *out)
+{
+	struct parse p = *start;
+
+	expect(&p, out->kind < UFTRACE_LINE_OTHER ? keywords[out->kind] : "");
 	out->time = timestamp(&p);
 	switch (out->kind) {
 	case UFTRACE_LINE_OTHER:
@@ -154,12 +164,45 @@ bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task
 	}
 	out->odd_digits = p.odd_digits;
 	out->odd_quotes = p.odd_quotes;
+	start->wrong = p.wrong;
 	return !p.failed;
+}
+
+bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task_parsed *out)
+{
+	return line_read(&(struct parse){ .text = text, .length = length }, out);
+}
+
+/* Whether the keyword of a line may be that one after a hit; another in capitals is that of a later version, which readers skip. */
+static bool keyword_was(const char *text, size_t length, const char *keyword)
+{
+	unsigned wrong = 0, capitals = 0;
+
+	for (size_t i = 0; i < 4 && i < length; i++) {
+		wrong += text[i] != keyword[i];
+		capitals += text[i] >= 'A' && text[i] <= 'Z';
+	}
+	return wrong < 2 || capitals < 4;
+}
+
+unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_parsed *out)
+{
+	unsigned fits = 0;
+
+	for (unsigned kind = 0; kind < UFTRACE_LINE_OTHER; kind++) {
+		struct uftrace_task_parsed tried = { .kind = (enum uftrace_task_kind)kind };
+		if (!keyword_was(text, length, keywords[kind]) ||
+		    !line_read(&(struct parse){ .text = text, .length = length, .allowed = UFTRACE_LINE_WRONG_MAX }, &tried))
+			continue;
+		fits++;
+		*out = tried;
+	}
+	struct parse p = { .text = text, .length = length, .anew = text, .allowed = UFTRACE_LINE_WRONG_MAX };
+	return fits == 1 && line_read(&p, out) ? p.wrong : 0;
 }
 
 enum uftrace_task_kind uftrace_task_keyword(const char *text, size_t length)
 {
-	static const char *const keywords[] = { "SESS", "TASK", "FORK", "DLOP" };
 	unsigned kind = 0;
 
 	while (kind < UFTRACE_LINE_OTHER && (length < 4 || memcmp(text, keywords[kind], 4) != 0))

@@ -24,4 +24,10 @@ enum uftrace_task_kind uftrace_task_keyword(const char *text, size_t length);
 /* Reads a line of out->kind, without its LF. False: it does not have the fields of its keyword. */
 bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task_parsed *out);
 
+/* The most bytes of the words between the values that uftrace_task_line_mend() takes for hit. */
+#define UFTRACE_LINE_WRONG_MAX 4
+/* Reads a line in whose words, its keyword among them, bytes were hit, and whose values fill it as those of exactly one kind do.
+ * Writes the words anew. Returns the number of bytes that changed; 0: it is not such a line, and is as it was. */
+unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_parsed *out);
+
 #endif

@@ -14,7 +14,9 @@ struct dbg_walk {
 	struct source *source;
 	size_t capacity;
 	struct edits edits;
-	bool skipping; /* a function whose F line is bad: its other lines go with it */
+	bool skipping; /* a function whose F line is bad, or was in a bad line: its other lines go with it */
+	bool hit;      /* a line of this function was bad */
+	size_t last;   /* the place of its last line in LINE_ORDER */
 	bool has_specs;
 	uint64_t cr;
 	struct finding *bad;
@@ -29,6 +31,24 @@ static bool new_function(struct dbg_walk *dbg, uint64_t address, struct uftrace_
 		return uftrace_walk_limit(dbg->w, "symbols", UFTRACE_SYMBOLS_MAX);
 	list[dbg->d->count++] = (struct uftrace_dbg_function){ .address = address, .name = name };
 	return true;
+}
+
+/* The lines of a function, as writers order them. */
+static const char LINE_ORDER[] = "FLAR";
+
+/* Whether a line is of another function than the one before: behind a bad line it begins anew without an F line, which was in that.
+ */
+static bool line_is_lost(struct dbg_walk *dbg, const char *text, size_t length)
+{
+	const char *found = length > 1 && text[1] == ':' ? memchr(LINE_ORDER, text[0], sizeof(LINE_ORDER) - 1) : NULL;
+	size_t before = dbg->last;
+
+	if (!found)
+		return false;
+	dbg->last = (size_t)(found - LINE_ORDER);
+	if (!dbg->last)
+		dbg->hit = false;
+	return dbg->last && (dbg->skipping || (dbg->hit && dbg->last <= before));
 }
 
 enum dbg_state { DBG_GOOD, DBG_BAD, DBG_FUNCTION };
@@ -118,11 +138,13 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 			dbg->d->build_id = (struct uftrace_str){ text + 12, length - 12 };
 		else if (!length || text[0] != '#') {
 			enum dbg_state state;
-			if (dbg->skipping && length > 1 && text[1] == ':' && strchr("ARL", text[0]))
+			bool lost = line_is_lost(dbg, text, length);
+			if (lost)
 				state = DBG_BAD;
 			else if (!walk_line(dbg, text, length, &state))
 				return false;
-			dbg->skipping = state == DBG_BAD && (!length || !strchr("ARLE", text[0]) || dbg->skipping);
+			dbg->skipping = state == DBG_BAD && (lost || !length || !strchr("ARLE", text[0]));
+			dbg->hit |= state == DBG_BAD || !uftrace_str_is_text((struct uftrace_str){ text, length });
 			if (state == DBG_BAD)
 				report_bad(dbg, text, at, raw, line_number, error);
 			else if (!uftrace_str_is_text((struct uftrace_str){ text, length }))

@@ -25,6 +25,7 @@ struct text_line {
 	const char *text;
 	size_t length;	     /* without NUL bytes and the LF */
 	bool ended, had_nul; /* it has an LF; it had NUL bytes */
+	bool mended;	     /* its words were hit, and are written anew */
 	uint64_t number;
 };
 
@@ -79,7 +80,7 @@ static bool keep_line(struct uftrace_walk *w, const struct text_line *l, const s
 	*line = (struct uftrace_task_line){ .offset = l->offset,
 					    .length = l->raw,
 					    .text = (uint32_t)l->length,
-					    .verbatim = l->ended && !l->had_nul,
+					    .verbatim = l->ended && !l->had_nul && !l->mended,
 					    .kind = parsed->kind,
 					    .order = (uint32_t)tasks->count++,
 					    .number = (uint32_t)l->number,
@@ -161,10 +162,32 @@ static bool remove_nul(struct uftrace_walk *w, const struct text_line *l)
 	return true;
 }
 
-static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
+/* Writes the words of a line anew, where all of its values are there. More than one byte may have been more than the words. */
+static bool mend_line(struct uftrace_walk *w, struct text_line *l, struct uftrace_task_parsed *parsed)
+{
+	char shown[TEXT_QUOTE_SIZE], *own = w->tasks->text + l->offset;
+
+	(void)text_quote(shown, l->text, l->length);
+	unsigned wrong = l->ended && !l->had_nul ? uftrace_task_line_mend(own, l->length, parsed) : 0;
+	if (!wrong)
+		return false;
+	name_line(finding_report(w->findings, UFTRACE_RULE_task_line_malformed, l->source, l->offset, l->raw,
+				 "%u byte%s of the words of the line %s other than expected: '%s'", wrong, wrong > 1 ? "s" : "",
+				 wrong > 1 ? "are" : "is", shown),
+		  l);
+	uftrace_edit_add(w, &w->tasks->edits, l->offset, l->raw, own, l->raw, UFTRACE_RULE_task_line_malformed,
+			 "the words of the line, whose values are there");
+	if (wrong > 1)
+		uftrace_repair_doubt(w, l->source, l->offset, l->raw);
+	return l->mended = true;
+}
+
+static bool walk_line(struct uftrace_walk *w, struct text_line *l)
 {
 	struct uftrace_task_parsed parsed = { .kind = uftrace_task_keyword(l->text, l->length) };
+	bool good = parsed.kind != UFTRACE_LINE_OTHER && uftrace_task_line_read(l->text, l->length, &parsed);
 
+	good = good || mend_line(w, l, &parsed);
 	if (parsed.kind == UFTRACE_LINE_OTHER && l->ended && !l->had_nul) {
 		uftrace_repair_doubt(w, l->source, l->offset, l->raw);
 		char shown[TEXT_QUOTE_SIZE];
@@ -174,7 +197,6 @@ static bool walk_line(struct uftrace_walk *w, const struct text_line *l)
 			  l);
 		return true;
 	}
-	bool good = parsed.kind != UFTRACE_LINE_OTHER && uftrace_task_line_read(l->text, l->length, &parsed);
 	bool has_sid = parsed.kind == UFTRACE_LINE_SESS || parsed.kind == UFTRACE_LINE_DLOP;
 	if (!l->ended && !(good && has_sid && !parsed.odd_quotes)) {
 		drop_line(w, l, UFTRACE_RULE_task_truncated_tail, "the file was cut in this line", "a line that was cut");
@@ -249,14 +271,14 @@ static bool walk_text(struct uftrace_walk *w, struct source *source)
 					own[n++] = own[i];
 			length = n;
 		}
-		const struct text_line line = { .source = source,
-						.offset = at,
-						.raw = raw,
-						.text = text,
-						.length = length,
-						.ended = lf != NULL,
-						.had_nul = had_nul,
-						.number = line_number };
+		struct text_line line = { .source = source,
+					  .offset = at,
+					  .raw = raw,
+					  .text = text,
+					  .length = length,
+					  .ended = lf != NULL,
+					  .had_nul = had_nul,
+					  .number = line_number };
 		if (had_nul && !length)
 			uftrace_edit_add(w, &w->tasks->edits, at, raw, NULL, 0, UFTRACE_RULE_task_nul_bytes, "NUL bytes");
 		else if (!walk_line(w, &line))
