@@ -210,7 +210,7 @@ static void jsonl_entry(struct report_run *run, const struct report_entry *entry
 		fputc('\n', run->out);
 	}
 	json_t *summary = report_json_summary(entry), *unlisted = json_unlisted(&r);
-	if (summary && unlisted && !report_json_set(summary, "unlisted", unlisted))
+	if (unlisted && !report_json_set(summary, "unlisted", unlisted))
 		run->failed = true;
 	report_json_print(run, jsonl_tag(summary, "summary", NULL));
 	report_read_end(&r);

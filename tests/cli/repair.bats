@@ -277,8 +277,8 @@ digest() {
 	table=$(grep -abo 'flyrecord' "$whole" | head -1 | cut -d: -f1)
 	records=$("$TRACEMEND" info --format json "$whole" | jq '.inputs[0].records')
 	[ "$records" -gt 10 ]
-	for at in $(seq $((options - 3)) 17 $((table + 20))); do
-		for length in 2 64; do
+	for at in $(seq $((options - 3)) 13 $((table + 20))); do
+		for length in 2 16 64; do
 			cp "$whole" broken.dat
 			dd if=/dev/zero of=broken.dat bs=1 seek="$at" count="$length" conv=notrunc status=none
 			rm -f mended.dat
