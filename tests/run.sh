@@ -257,7 +257,7 @@ test_cli() {
 cli_files() {
 	local work
 	work=$(mktemp -d)
-	{ printf 'tests/cli/%s.bats\n' builds packages try report repair search merge safety reduce install; ls tests/cli/*.bats; } | awk '!seen[$0]++' |
+	{ printf 'tests/cli/%s.bats\n' builds packages install repair report try search merge safety reduce; ls tests/cli/*.bats; } | awk '!seen[$0]++' |
 		xargs -P "$jobs" -n 1 sh -c 'timeout 900 bats --tap "$@" > "$0/${1##*/}" 2>&1' "$work" $(at "--filter-tags !slow" "")
 	cat "$work"/*
 	rm -rf "$work"
