@@ -3,7 +3,7 @@
 # (else one out of the corpus), and a file with a hole. Check, repair, check again; the reader before and after; the manifest.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-scripts/install.sh || exit 1
+scripts/install.sh --demo || exit 1
 make -s -j2 all || exit 1
 tool=$PWD/build/tracemend
 verify=$PWD/tests/lib/verify_manifest.py

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the Debian packages that building (default), or building and testing (--test), scripts/harden.sh (--harden),
+# Installs the Debian packages that building (default), or building and testing (--test), the demo (--demo), scripts/harden.sh (--harden),
 # scripts/oss-fuzz-local.sh (--oss-fuzz), scripts/coverage-readers.sh (--coverage), or packages, `make static` and builds for other
 # machines (--packaging), or tests/readers/page_browser.py (--browser), or scripts/other-machines.sh (--machine COMPILER) need; only what
 # is missing.
@@ -11,6 +11,7 @@ test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe
 	g++ binutils pkg-config mandoc groff zsh fish $static"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
+[ "${1:-}" = --demo ] && wanted="$build uftrace procps python3"
 [ "${1:-}" = --oss-fuzz ] && wanted="$build clang-14 libclang-rt-14-dev llvm-14 afl++ zip unzip file binutils python3 zstd git"
 [ "${1:-}" = --coverage ] && wanted="$build trace-cmd uftrace afl++ zzuf qemu-user-static binutils python3"
 [ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
