@@ -57,15 +57,17 @@ class Campaign:
         return good
 
     def damage(self, kind, number, k):
-        """The damaged files, or None where the capture has no place for the damage."""
+        """The damaged files, and whether uftrace reads all that went into them; None where the capture has no place for the damage."""
         hits = self.meter.hits_of(kind, number, k)
         if not hits:
             return None
         capture, other = self.meter.captures[number], self.meter.other(number, k)
-        files = capture.files
+        files, readable = capture.files, self.readable[number]
+        if kind in ("two recordings", "foreign block"):
+            readable &= self.readable[self.meter.captures.index(other)]
         if kind == "two recordings":
             files = {**files, **{OTHER + name: data for name, data in other.files.items()}}
-        return apply(files, dict(enumerate(hits))).files
+        return apply(files, dict(enumerate(hits))).files, readable
 
     def judge(self, files, readable):
         """(what is wrong or None, the folder)."""
@@ -90,13 +92,13 @@ class Campaign:
         idle = 0
         while done < self.options.count and captures and idle < len(kinds) * len(captures):
             kind, number = kinds[k % len(kinds)], (k // len(kinds) + k) % len(captures)
-            files = self.damage(kind, number, k // len(kinds))
+            damaged = self.damage(kind, number, k // len(kinds))
             k += 1
-            idle = idle + 1 if files is None else 0
-            if files is None:
+            idle = idle + 1 if damaged is None else 0
+            if damaged is None:
                 continue
             done += 1
-            wrong, folder = self.judge(files, self.readable[number])
+            wrong, folder = self.judge(*damaged)
             if wrong:
                 failed += 1
                 print(f"FAIL: {kind}, {captures[number].name}, {(k - 1) // len(kinds)}: {wrong}", flush=True)

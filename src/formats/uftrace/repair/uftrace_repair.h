@@ -32,7 +32,9 @@ bool uftrace_repair_info(struct uftrace_walk *w);
 bool uftrace_repair_tasks(struct uftrace_walk *w);
 /* A map for a session that has none. */
 void uftrace_repair_map(struct uftrace_walk *w, const char *output);
-/* Writes a symbol file without sizes, whose lines are out of order, in ascending order. text: the file. */
-bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, const char *text, size_t size, const char *output);
+/* Writes a symbol file without sizes, whose lines are out of order, in ascending order. text: the file. Of the edits, those of the
+ * lines that say whose file it is are made. */
+bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, const char *text, size_t size,
+			    const struct edits *edits, const char *output);
 
 #endif

@@ -121,11 +121,47 @@ static bool sym_is_dropped(struct sym_output *o, const struct uftrace_sym_line *
 	return false;
 }
 
-bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, const char *text, size_t size, const char *output)
+/* The edits of the lines that say whose file it is: its path, its build id. */
+#define IDENTITY_MAX 2u
+struct sym_identity {
+	const struct edit *list[IDENTITY_MAX];
+	size_t count;
+};
+
+static struct sym_identity identity_edits(const struct edits *edits)
+{
+	struct sym_identity found = { .count = 0 };
+
+	for (size_t i = 0; i < edits->count && found.count < IDENTITY_MAX; i++)
+		if (edits->list[i].rule == UFTRACE_RULE_sym_mismatched_identity)
+			found.list[found.count++] = &edits->list[i];
+	return found;
+}
+
+/* Makes those of the line at `at`. True: one stands in place of the line. */
+static bool identity_made(struct sym_output *o, const struct sym_identity *identity, const struct edits *edits, uint64_t at)
+{
+	bool replaced = false;
+
+	for (size_t i = 0; i < identity->count; i++) {
+		const struct edit *e = identity->list[i];
+		if (e->at != at)
+			continue;
+		plan_literal(o->p, o->out, edits->bytes.data + e->bytes, e->length, e->rule, e->why);
+		if (e->remove)
+			plan_drop(o->p, o->source, at, e->remove, e->rule, e->why);
+		replaced |= e->remove > 0;
+	}
+	return replaced;
+}
+
+bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, const char *text, size_t size,
+			    const struct edits *edits, const char *output)
 {
 	size_t count, heads;
 	struct uftrace_sym_line *list = sym_lines(w, text, size, &count, &heads);
 	struct sym_output o = { .p = w->plan, .out = plan_output(w->plan, output), .source = file->source, .text = text };
+	struct sym_identity identity = identity_edits(edits);
 
 	if (!list)
 		return false;
@@ -138,6 +174,8 @@ bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, c
 		size_t raw = list[i].raw;
 		bool lf = raw && text[at + raw - 1] == '\n', cr = raw > 1 && lf && text[at + raw - 2] == '\r';
 		size_t length = raw - lf - cr;
+		if (identity_made(&o, &identity, edits, at))
+			continue;
 		if (sym_is_dropped(&o, &list[i], length))
 			continue;
 		plan_copy(o.p, o.out, o.source, at, length);

@@ -6,6 +6,14 @@
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
+/* So many bits that nobody knows are noise: more than a few later versions add. */
+#define UNKNOWN_MAX 8
+
+bool uftrace_feat_is_noise(uint64_t feat)
+{
+	return __builtin_popcountll(feat >> UFTRACE_F_COUNT) >= UNKNOWN_MAX;
+}
+
 static void check_bits(struct uftrace_walk *w, const struct source *source, uint64_t feat)
 {
 	/* The versions that brought the bits: major * 10000 + minor * 100 + patch. */
@@ -101,17 +109,22 @@ bool uftrace_feat_check(struct uftrace_walk *w)
 	}
 	/* Every recorder sets bit 1: where it is clear, and the others are odd, too, all of them are noise. */
 	const uint64_t always = UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
-	if (!(head->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION)) && head->version == 4 &&
-	    (head->feat >> UFTRACE_F_COUNT || (head->feat & always) != always)) {
+	const bool odd = !(head->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION)) &&
+			 (head->feat >> UFTRACE_F_COUNT || (head->feat & always) != always);
+	if ((head->version == 4 && odd) || uftrace_feat_is_noise(head->feat)) {
 		uftrace_head_bits(w);
 		make_bits(w);
+		if (head->version == 3) /* the others are newer */
+			head->new_feat &= UFTRACE_BIT(UFTRACE_F_TASK_SESSION) | UFTRACE_BIT(UFTRACE_F_KERNEL);
 		if (w->plan)
 			plan_lost_other(w->plan);
 	}
 	const struct source *source = w->dir->files[w->dir->info].source;
-	check_bits(w, source, head->feat);
-	check_files(w, source, head->feat);
-	check_contents(w, source, head->feat);
+	if (!uftrace_feat_is_noise(head->feat)) {
+		check_bits(w, source, head->feat);
+		check_files(w, source, head->feat);
+		check_contents(w, source, head->feat);
+	}
 	if (deepest > head->max_stack) {
 		struct finding *fd =
 			finding_report(w->findings, UFTRACE_RULE_dat_depth_exceeds_max_stack, source, UFTRACE_H_MAX_STACK, 2,

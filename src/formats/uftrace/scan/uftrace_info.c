@@ -92,9 +92,16 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 	h->feat = h->new_feat = load_u64(p + UFTRACE_H_FEAT_MASK, big);
 	h->mask = load_u64(p + UFTRACE_H_INFO_MASK, big);
 	h->max_stack = h->new_max_stack = load_u16(p + UFTRACE_H_MAX_STACK, big);
+	const bool noise = uftrace_feat_is_noise(h->feat); /* then all that its bits say is */
 	if (h->feat >> UFTRACE_F_COUNT) {
-		fd = finding_report(w->findings, UFTRACE_RULE_feat_unknown_bit, source, UFTRACE_H_FEAT_MASK, 8,
-				    "feat_mask 0x%llx has bits beyond %d", (unsigned long long)h->feat, UFTRACE_F_COUNT - 1);
+		fd = noise ? finding_new(w->findings, UFTRACE_RULE_feat_unknown_bit, source, UFTRACE_H_FEAT_MASK, 8)
+			   : finding_milder(w->findings, UFTRACE_RULE_feat_unknown_bit, TM_WARNING, source, UFTRACE_H_FEAT_MASK, 8);
+		finding_say(fd,
+			    noise ? "feat_mask 0x%llx is noise: many bits beyond %d are set"
+				  : "feat_mask 0x%llx has bits beyond %d",
+			    (unsigned long long)h->feat, UFTRACE_F_COUNT - 1);
+		if (noise)
+			uftrace_info_blame(w->info, UFTRACE_RULE_feat_unknown_bit, "the mask that the other files show");
 		finding_field(fd, UFTRACE_H_FEAT_MASK, 8, "feat_mask = 0x%llx", (unsigned long long)h->feat);
 	}
 	if (h->mask >> UFTRACE_I_COUNT) {
@@ -102,7 +109,7 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 				    "info_mask 0x%llx has bits beyond %d", (unsigned long long)h->mask, UFTRACE_I_COUNT - 1);
 		finding_field(fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)h->mask);
 	}
-	if (!(h->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION))) {
+	if (!noise && !(h->feat & UFTRACE_BIT(UFTRACE_F_TASK_SESSION))) {
 		fd = finding_report(
 			w->findings, UFTRACE_RULE_feat_task_session_clear, source, UFTRACE_H_FEAT_MASK, 8,
 			"feat_mask 0x%llx has bit 1 (TASK_SESSION) clear: readers do not load tasks and maps, and crash",
@@ -112,7 +119,7 @@ static void walk_fields(struct uftrace_walk *w, const uint8_t *p, const struct s
 		h->new_feat |= UFTRACE_BIT(UFTRACE_F_TASK_SESSION);
 	}
 	uint64_t always = UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR) | UFTRACE_BIT(UFTRACE_F_MAX_STACK);
-	if (h->version == 4 && (h->feat & always) != always) {
+	if (!noise && h->version == 4 && (h->feat & always) != always) {
 		fd = finding_report(w->findings, UFTRACE_RULE_feat_always_bits_missing, source, UFTRACE_H_FEAT_MASK, 8,
 				    "feat_mask 0x%llx has bit %s clear, which every writer of version 4 sets",
 				    (unsigned long long)h->feat,

@@ -85,5 +85,7 @@ const char *uftrace_info_pattern(unsigned pattern_type);
 unsigned uftrace_info_pattern_type(struct uftrace_str name);
 /* uftrace_feat.c: feature bits and the maximum depth against the files; after all of them were walked */
 bool uftrace_feat_check(struct uftrace_walk *w);
+/* Whether more bits are set that nobody knows than a few later versions add. */
+bool uftrace_feat_is_noise(uint64_t feat);
 
 #endif

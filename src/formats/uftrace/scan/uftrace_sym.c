@@ -13,6 +13,7 @@
 #include "formats/uftrace/scan/uftrace_sym.h"
 
 #define PAGE 4096u
+#define PATH_LINE_MAX 4096u
 
 struct sym_walk {
 	struct uftrace_walk *w;
@@ -26,6 +27,8 @@ struct sym_walk {
 	size_t count_raw;
 	uint64_t id_offset;   /* of the line that has the build id, or had one */
 	size_t id_raw;	      /* 0: there is none */
+	uint64_t path_offset; /* of the line that has the path, or had one */
+	size_t path_raw;      /* 0: there is none */
 	unsigned count_lines; /* how many heads */
 	uint64_t lines, real; /* data lines; those that are symbols */
 	uint64_t malformed, unknown, unsized, sized, cr;
@@ -61,6 +64,8 @@ static void comment(struct sym_walk *sym, const char *text, size_t length, uint6
 	} else if (length > 13 && !memcmp(text, "# path name: ", 13)) {
 		sym->m->path = (struct uftrace_str){ text + 13, length - 13 };
 		sym->m->headed = true;
+		sym->path_offset = offset;
+		sym->path_raw = raw;
 	} else if (length > 12 && !memcmp(text, "# build-id: ", 12)) {
 		sym->m->build_id = (struct uftrace_str){ text + 12, length - 12 };
 	}
@@ -201,6 +206,9 @@ static bool walk_lines(struct sym_walk *sym)
 		if (length > 12 && !memcmp(text, "# build-id: ", 12)) {
 			sym->id_offset = at;
 			sym->id_raw = raw;
+		} else if (line_number == 2 && !sym->m->headed) {
+			sym->path_offset = at;
+			sym->path_raw = raw;
 		}
 		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length }))
 			comment(sym, text, length, at, raw);
@@ -393,7 +401,7 @@ static void mend_build_id(struct sym_walk *sym)
 	unsigned differ = 0;
 	char line[64];
 
-	if (!sym->id_raw || !m->path.length || sym->w->info->foreign || (sym->unsorted.number && !sym->sized))
+	if (!sym->id_raw || !m->path.length || sym->w->info->foreign)
 		return;
 	struct uftrace_str id = other_id(sym->w, m);
 	for (size_t i = 0; i < id.length && i < m->build_id.length; i++)
@@ -406,6 +414,63 @@ static void mend_build_id(struct sym_walk *sym)
 	uftrace_edit_add(sym->w, &sym->edits, sym->id_offset, sym->id_raw, line, (size_t)n, UFTRACE_RULE_sym_mismatched_identity,
 			 "the build id of the map");
 	m->build_id = id;
+	if (sym->w->plan)
+		plan_lost_other(sym->w->plan);
+}
+
+/* Whether readers look for the symbols of the program in a file of this name: NAME.sym, or NAME-XXXX.sym where several have one
+ * name. */
+static bool is_file_of(const char *file, struct uftrace_str path)
+{
+	struct uftrace_str base = uftrace_basename(path);
+
+	if (!base.length || strlen(file) <= base.length || memcmp(file, base.text, base.length) != 0)
+		return false;
+	const char *rest = file + base.length;
+	return !strcmp(rest, ".sym") || (rest[0] == '-' && strlen(rest) == 9 && !strcmp(rest + 5, ".sym"));
+}
+
+/* The path that the maps have of the program with the file's build id; empty where it is the file's, or none has the file's name.
+ */
+static struct uftrace_str other_path(const struct uftrace_walk *w, const struct uftrace_module *m, const char *file)
+{
+	struct uftrace_str found = { NULL, 0 };
+
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
+			if (!uftrace_str_equal(map->build_id, m->build_id))
+				continue;
+			if (uftrace_str_equal(map->path, m->path))
+				return (struct uftrace_str){ NULL, 0 };
+			if (is_file_of(file, map->path))
+				found = map->path;
+		}
+	return found;
+}
+
+/* A head whose path no map has, while one has its build id and the name of its file, is damaged: readers do not use the file. The
+ * line is the second one, of three. */
+static void mend_path(struct sym_walk *sym)
+{
+	struct uftrace_module *m = sym->m;
+
+	if (m->build_id.length != 40 || sym->w->info->foreign)
+		return;
+	struct uftrace_str path = other_path(sym->w, m, sym->source->name);
+	if (!path.length || path.length > PATH_LINE_MAX || !uftrace_str_is_text(path))
+		return;
+	bool there = m->headed || (sym->path_raw && sym->path_offset + sym->path_raw == sym->id_offset);
+	uint64_t at = there ? sym->path_offset : sym->id_offset;
+	size_t raw = there ? sym->path_raw : 0;
+	char line[PATH_LINE_MAX + 32];
+	finding_report(sym->w->findings, UFTRACE_RULE_sym_mismatched_identity, sym->source, at, raw,
+		       "the maps have another path of the program with this build id: readers do not use the file");
+	int n = snprintf(line, sizeof(line), "# path name: %.*s\n", (int)path.length, path.text);
+	uftrace_edit_add(sym->w, &sym->edits, at, raw, line, (size_t)n, UFTRACE_RULE_sym_mismatched_identity,
+			 "the path of the map");
+	m->path = path;
+	m->headed = true;
 	if (sym->w->plan)
 		plan_lost_other(sym->w->plan);
 }
@@ -434,11 +499,12 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 		return false;
 	close_symbols(sym);
 	mend_build_id(sym);
+	mend_path(sym);
 	uftrace_sym_name(w, sym->m, output, sizeof(output));
 	if (!w->plan)
 		return true;
 	if (sym->unsorted.number && !sym->sized)
-		return uftrace_repair_symbols(w, file, sym->text, sym->size, output);
+		return uftrace_repair_symbols(w, file, sym->text, sym->size, &sym->edits, output);
 	uftrace_edit_apply(w, &sym->edits, file, output);
 	return w->status == TM_OK;
 }

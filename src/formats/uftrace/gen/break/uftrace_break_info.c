@@ -183,7 +183,7 @@ BREAKER(info_reserved_nonzero, GEN_BYTES)
 
 BREAKER(feat_unknown_bit, GEN_BYTES)
 {
-	uftrace_geninfo_mask(g, INFO_FEAT, (uint64_t)1 << (14 + uftrace_gen_below(g, 50)), 0);
+	uftrace_geninfo_mask(g, INFO_FEAT, (uint64_t)0xfff << (14 + uftrace_gen_below(g, 38)), 0); /* noise */
 }
 
 BREAKER_OF(feat_newer_than_version, GEN_BYTES, uftrace_gen_versions(g, 90, 93))
