@@ -141,8 +141,9 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 		l->taskinfo_rule = l->header_rule != UFTRACE_RULE_COUNT ? l->header_rule : (unsigned)UFTRACE_RULE_taskinfo_missing;
 		l->taskinfo_why = "the tasks of task.txt and of the records";
 	}
-	/* The command line, the exit status and the machine that it named are known to nobody else. */
-	if (!text || w->info->pattern_lost)
+	/* The command line, the exit status and the machine that it named are known to nobody else; specifications that are made
+	 * anew stand in for those that were there. */
+	if (!text || w->info->pattern_lost || specs)
 		plan_lost_other(w->plan);
 	plan_header(w, out, mask);
 	if (exename)
