@@ -2,9 +2,6 @@
  * registered. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
-#include <stdlib.h>
-
-#include "core/array.h"
 #include "formats/fxt/salvage/fxt_lost.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
@@ -193,22 +190,16 @@ static const char *wait_to_settle(struct fxt_doubt *d, const struct fxt_record *
 {
 	struct fxt_distrust *trust = &d->registry->provider->distrust;
 
-	if (trust->group != d->group) {
+	if (trust->group != d->stale.group) {
 		trust->waiting = trust->last = 0;
 		trust->unlisted = 0;
-		trust->group = d->group;
+		trust->group = d->stale.group;
 	}
-	if (trust->unlisted)
+	if (trust->unlisted || fxt_stale_wait(&d->stale, r, d->here->at, trust->gap))
 		return NULL;
-	if (array_room(&d->waiting, &d->waiting_capacity, d->waiting_count, sizeof(*d->waiting), FXT_WAITING_MAX) != TM_OK) {
-		if (trust->redefined)
-			return stale;
-		trust->unlisted = d->here->at;
-		return NULL;
-	}
-	d->waiting[d->waiting_count++] = (struct fxt_waiting){ .at = d->here->at, .words = (uint32_t)r->words };
-	*(trust->last ? &d->waiting[trust->last - 1].next : &trust->waiting) = (uint32_t)d->waiting_count;
-	trust->last = (uint32_t)d->waiting_count;
+	if (trust->redefined)
+		return stale;
+	trust->unlisted = d->here->at;
 	return NULL;
 }
 
@@ -217,10 +208,13 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 	struct fxt_distrust *trust = &p->distrust;
 	uint64_t from = 0, until = 0;
 
-	if (!d->plan || !trust->redefined || trust->group != d->group)
+	if (!d->plan || trust->group != d->stale.group)
 		return;
-	for (uint32_t i = trust->waiting; i; i = d->waiting[i - 1].next) {
-		const struct fxt_waiting *w = &d->waiting[i - 1];
+	for (uint32_t i = trust->waiting; i; i = d->stale.waiting[i - 1].next) {
+		const struct fxt_waiting *w = &d->stale.waiting[i - 1];
+		const enum fxt_verdict verdict = fxt_stale_judge(&d->stale, p, w);
+		if (verdict == FXT_STALE_CLEARED || (verdict == FXT_STALE_OPEN && !trust->redefined))
+			continue;
 		if (w->at != until) {
 			if (until)
 				doubt(d, from, until - from, stale);
@@ -230,7 +224,7 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 	}
 	if (until)
 		doubt(d, from, until - from, stale);
-	if (trust->unlisted && trust->unlisted < d->here->at)
+	if (trust->redefined && trust->unlisted && trust->unlisted < d->here->at)
 		doubt(d, trust->unlisted, d->here->at - trust->unlisted, stale);
 	trust->waiting = trust->last = 0;
 	trust->unlisted = 0;
@@ -249,8 +243,7 @@ static void settle(struct fxt_doubt *d)
 		return;
 	d->settled = d->region_end;
 	d->room = 0;
-	d->waiting_count = 0;
-	d->group++;
+	fxt_stale_settle(&d->stale);
 }
 
 /* A region of damage in front of the position that may have held registrations, at most so many. */
@@ -263,7 +256,7 @@ static void open_region(struct fxt_doubt *d, uint64_t registrations)
 
 void fxt_doubt_close(struct fxt_doubt *d)
 {
-	free(d->waiting);
+	fxt_stale_close(&d->stale);
 }
 
 /* Why the record is doubtful though nothing about itself is; NULL: it is not. */
@@ -358,12 +351,18 @@ static bool is_inserted(struct fxt_doubt *d, uint64_t from, uint64_t until, uint
 	       fxt_next_is_sound(d->resync, again + d->resync->other.words * FXT_WORD);
 }
 
-static void distrust_gap(struct fxt_doubt *d, uint64_t until)
+static void gap(struct fxt_provider *p, uint64_t until)
 {
-	d->registry->provider->distrust.gap = until;
+	p->distrust.gap = until;
+	p->distrust.gap_seen = p->distrust.seen;
+}
+
+static void distrust_gap(struct fxt_doubt *d, uint64_t until, uint64_t bytes)
+{
+	gap(d->registry->provider, until);
 	/* There may have been sections of others in it. */
-	for (size_t i = 1; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
-		d->registry->list[i]->distrust.gap = until;
+	for (size_t i = 1; bytes >= FXT_WORD + REGISTRATION_BYTES && i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
+		gap(d->registry->list[i], until);
 }
 
 /* A region of damage ends at `until`: what it may have held has its effect behind it. */
@@ -372,9 +371,17 @@ static void distrust_region(struct fxt_doubt *d, uint64_t until, struct fxt_loss
 	struct fxt_provider *p = d->registry->provider;
 
 	d->active = true;
+	fxt_stale_begin(&d->stale, d->here->at);
+	/* Whatever they registered is not known. */
+	for (unsigned i = 0; i < loss.known_count; i++) {
+		if (loss.known[i].thread)
+			distrust_thread(p, loss.known[i].index);
+		else
+			distrust_string(p, loss.known[i].index);
+	}
 	if (loss.registrations) {
 		open_region(d, loss.registrations);
-		distrust_gap(d, until);
+		distrust_gap(d, until, loss.bytes);
 	}
 	if (!loss.others)
 		return;
@@ -476,6 +483,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 
 	if (!d->plan)
 		return;
+	fxt_stale_accepted(&d->stale, r, d->here->at, p->distrust.gap > d->settled ? p->distrust.gap : 0);
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
 		p->distrust.clock = doubtful || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR);
@@ -483,7 +491,8 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
 	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
-		distrust_region(d, d->here->at + r->words * FXT_WORD, (struct fxt_loss){ 1, false });
+		distrust_region(d, d->here->at + r->words * FXT_WORD,
+				(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
 	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_TRACE_INFO) && d->here->at)
 		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
@@ -546,7 +555,7 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		doubt_island(d, from, until);
 		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
 		distrust_region(d, until,
-				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0, false }
+				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0 }
 								  : fxt_lost(d->resync, d->registry->provider, from, until));
 	}
 }

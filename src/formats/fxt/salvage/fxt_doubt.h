@@ -4,6 +4,7 @@
 
 #include "core/finding.h"
 #include "formats/fxt/salvage/fxt_resync.h"
+#include "formats/fxt/salvage/fxt_stale.h"
 #include "formats/fxt/scan/fxt_table.h"
 
 /* Records with undescribed content that are a habit of the recorder, in a file without errors. */
@@ -21,16 +22,6 @@
 struct fxt_step {
 	uint64_t at;
 	uint32_t length;
-};
-
-/* Records that refer to something that was registered before damage. They are doubtful if it turns out that their provider uses
- * indexes again, unless as many registrations turn out to be missing as the damage had room for. */
-#define FXT_WAITING_MAX 65536u
-
-struct fxt_waiting {
-	uint64_t at;
-	uint32_t words; /* its length */
-	uint32_t next;	/* number of the next one of the same provider, from 1; 0: none */
 };
 
 struct fxt_doubt {
@@ -57,13 +48,11 @@ struct fxt_doubt {
 	uint64_t strange;      /* records with undescribed content */
 	struct fxt_step steps[FXT_STEPS_BACK];
 	unsigned step_count;
-	uint64_t steps_back;	     /* all of them */
-	struct fxt_waiting *waiting; /* owned */
-	size_t waiting_count, waiting_capacity;
-	uint32_t group;	  /* number of times that these were settled */
-	uint64_t settled; /* end of the last region of which it is known what was registered in it; 0: none */
-	uint64_t room;	  /* registrations that the regions since may have held at most; 0: none */
-	size_t missing;	  /* registrations that were known to be missing in front of them */
+	uint64_t steps_back;	/* all of them */
+	struct fxt_stale stale; /* records that refer to something that was registered before damage */
+	uint64_t settled;	/* end of the last region of which it is known what was registered in it; 0: none */
+	uint64_t room;		/* registrations that the regions since may have held at most; 0: none */
+	size_t missing;		/* registrations that were known to be missing in front of them */
 };
 
 void fxt_doubt_close(struct fxt_doubt *d);

@@ -17,7 +17,7 @@
 struct lost {
 	struct fxt_resync *y;
 	const struct fxt_provider *provider;
-	uint64_t until, low, high;
+	uint64_t until, low, high; /* low > high: times are not known */
 };
 
 static uint64_t word_at(const struct lost *l, uint64_t at)
@@ -166,43 +166,136 @@ static bool is_torn_event(struct lost *l, uint64_t at)
 	return false;
 }
 
-/* How many registrations may have begun in the rest of the region, whose first word is a header that was hit. A word that was not
- * hit begins none. */
-static uint64_t most_registrations(const struct lost *l, uint64_t at)
+/* Whether the header of a registration is left at `at`: which. */
+static bool begins_registration(const struct lost *l, uint64_t at, struct fxt_lost_entry *e)
 {
-	bool big_endian = l->y->decoder->big_endian;
-	uint64_t count = 0;
+	uint64_t header = word_at(l, at), words = fxt_size(header), length = header >> 32;
 
-	while (l->until - at >= 2 * FXT_WORD) {
-		count++;
-		for (at += 2 * FXT_WORD; l->until - at >= FXT_WORD; at += FXT_WORD) {
-			uint64_t word = word_at(l, at);
-			if (!word || !may_be_text(word, big_endian))
-				break;
-		}
+	e->thread = (header & 15) == FXT_THREAD;
+	e->index = (uint16_t)fxt_bits(header, 16, e->thread ? 8 : 16);
+	if (e->thread)
+		return words == 3 && e->index && !(header >> 24);
+	return (header & 15) == FXT_STRING && e->index && e->index <= FXT_STRING_INDEX_MAX && length &&
+	       length <= FXT_STRING_INDEX_MAX && words == 1 + fxt_words(length);
+}
+
+/* Whether the header of a blob is left at `at`. */
+static bool begins_blob(const struct lost *l, uint64_t at)
+{
+	uint64_t header = word_at(l, at), words = fxt_size(header), ref = fxt_bits(header, 16, 16),
+		 format = fxt_bits(header, 48, 8);
+
+	return (header & 15) == FXT_BLOB && !(header >> 56) && !(header >> 47 & 1) && format && format <= FXT_BLOB_PERFETTO &&
+	       words == 1 + (ref & FXT_STRING_INLINE ? fxt_words(ref & FXT_STRING_INDEX_MAX) : 0) +
+				fxt_words(fxt_bits(header, 32, 15)) &&
+	       words > 1 && fxt_string_known(l->provider, (uint16_t)ref);
+}
+
+/* Bytes of a record whose header is left at `at`; 0: there is none. */
+static uint64_t left_record(struct lost *l, uint64_t at, struct fxt_loss *loss)
+{
+	struct fxt_lost_entry e;
+
+	if (begins_registration(l, at, &e)) {
+		if (loss->known_count == FXT_LOST_KNOWN)
+			return 0;
+		loss->known[loss->known_count++] = e;
+	} else if (!begins_event(l, at) && !begins_blob(l, at)) {
+		return 0;
 	}
-	return count;
+	return fxt_size(word_at(l, at)) * FXT_WORD;
+}
+
+/* Whether a word is not one that records have as a rule: a small number, a negative one, a text, a time. */
+static bool is_noisy(const struct lost *l, uint64_t word)
+{
+	return word >> 32 && word >> 32 != UINT32_MAX && !may_be_text(word, l->y->decoder->big_endian) && !is_time(l, word);
+}
+
+/* How many of the words from `at` on may have been hit, of which the first was. */
+static uint64_t hit_words(const struct lost *l, uint64_t at)
+{
+	const uint64_t first = word_at(l, at), words = (l->until - at) / FXT_WORD;
+	uint64_t hit = 1;
+
+	if (first && ~first) {
+		for (uint64_t n = 1; n < words; n++)
+			if (is_noisy(l, word_at(l, at + n * FXT_WORD)))
+				hit = n + 1;
+		return hit;
+	}
+	while (hit < words && word_at(l, at + hit * FXT_WORD) == first)
+		hit++;
+	/* The last one perhaps in part. */
+	return hit < words ? hit + (hit > 1 || !first) : hit;
+}
+
+/* Whether [at, until) may be the text of a string record, or the end of it. */
+static bool ends_text(const struct lost *l, uint64_t at)
+{
+	bool full = true;
+
+	for (; l->until - at >= FXT_WORD; at += FXT_WORD) {
+		const uint64_t word = word_at(l, at);
+		if (!word || !full || !may_be_text(word, l->y->decoder->big_endian))
+			return false;
+		full = word >> 56 && word & 0xff;
+	}
+	return true;
+}
+
+/* What may have been in the rest of the region, whose first word is a header that was hit; or whose first bytes, up to a word, are
+ * off the grid of the record behind it. */
+static void rest_of(struct lost *l, uint64_t at, struct fxt_loss *loss)
+{
+	const uint64_t odd = (l->until - at) % FXT_WORD, words = (l->until - at) / FXT_WORD,
+		       hit = hit_words(l, at + odd) + (odd != 0);
+	const uint64_t behind = at + odd + (hit - (odd != 0)) * FXT_WORD, tail = words + (odd != 0) - hit;
+
+	loss->bytes = l->until - at;
+	loss->others = true;
+	if (!tail) {
+		loss->registrations = (hit + (odd != 0)) / 2;
+		return;
+	}
+	/* The record that has the words behind what was hit begins in it. */
+	loss->others = hit > 1;
+	loss->registrations = (hit - 1) / 2 + (tail <= 2 || ends_text(l, behind));
 }
 
 struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_provider *p, uint64_t from, uint64_t until)
 {
-	struct lost l = { .y = y, .provider = p, .until = until };
-	struct fxt_loss nothing = { 0, false };
-	uint64_t at = from;
+	struct lost l = { .y = y, .provider = p, .until = until, .low = 1 };
+	struct fxt_loss loss = { 0 };
+	struct fxt_lost_entry e;
+	uint64_t at = from, length;
+	const bool timed = times_go_on(&l);
 
 	y->lost_budget += (until - from) * BUDGET_FACTOR;
-	if (!times_go_on(&l))
-		return (struct fxt_loss){ UINT64_MAX, true };
-	while (until - at >= 2 * FXT_WORD && begins_event(&l, at)) {
-		uint64_t length = fxt_size(word_at(&l, at)) * FXT_WORD;
+	while (until - at >= FXT_WORD && (length = left_record(&l, at, &loss)) != 0) {
 		/* Up to a word is missing. */
-		if (length > until - at)
-			return length - (until - at) <= FXT_WORD ? nothing : (struct fxt_loss){ UINT64_MAX, true };
-		if (until - at - length >= FXT_WORD && is_torn_event(&l, at))
-			return nothing;
+		if (length > until - at) {
+			if (length - (until - at) <= FXT_WORD)
+				return loss;
+			loss.registrations = loss.bytes = UINT64_MAX;
+			loss.others = true;
+			return loss;
+		}
+		if (until - at - length >= FXT_WORD && !begins_registration(&l, at, &e) && is_torn_event(&l, at))
+			return loss;
 		at += length;
 	}
-	if (until - at < FXT_WORD || ((until - at) % FXT_WORD == 0 && is_headless_event(&l, at)))
-		return nothing;
-	return (struct fxt_loss){ most_registrations(&l, at), true };
+	if (until - at < FXT_WORD)
+		return loss;
+	if (!timed) {
+		loss.registrations = loss.bytes = UINT64_MAX;
+		loss.others = true;
+		return loss;
+	}
+	const uint64_t odd = (until - at) % FXT_WORD, first = at + odd;
+	if (odd ? is_headless_event(&l, first - FXT_WORD) || is_headless_event(&l, first) || begins_event(&l, first)
+		: is_headless_event(&l, at))
+		return loss;
+	rest_of(&l, at, &loss);
+	return loss;
 }

@@ -4,9 +4,18 @@
 
 #include "formats/fxt/salvage/fxt_resync.h"
 
+/* Registrations whose headers are left in a region of damage, at most. */
+#define FXT_LOST_KNOWN 4u
+
 struct fxt_loss {
-	uint64_t registrations; /* of strings and threads, at most; UINT64_MAX: it is not known */
+	uint64_t registrations; /* of strings and threads that are not known, at most; UINT64_MAX: it is not known */
+	uint64_t bytes;		/* that the region has for them */
 	bool others;		/* and a section, a provider or a tick rate */
+	struct fxt_lost_entry {
+		bool thread;
+		uint16_t index;
+	} known[FXT_LOST_KNOWN];
+	unsigned known_count;
 };
 
 /* Of [from, until), behind the records of `p` and in front of a sound one. A record in it is an event where its header and its time

@@ -387,6 +387,8 @@ static void walk(struct fxt_walk *w)
 		if (!p)
 			break;
 		uint64_t header = load_u64(p, w->decoder.big_endian);
+		if (w->doubt.plan && !w->doubt.stale.counting)
+			fxt_stale_mark(&w->doubt.stale, here->at);
 		/* The fast path knows no doubt, and not whose the records behind damage are. */
 		if (!w->s->slow && !w->doubt.active && here->at != w->doubt.seam && fxt_fast_run(w, header))
 			continue;
@@ -414,6 +416,8 @@ static bool walk_open(struct fxt_walk *w, struct scan *s, struct source *source)
 	w->doubt = (struct fxt_doubt){
 		.plan = s->plan, .source = source, .resync = &w->resync, .registry = &w->registry, .here = &w->report.here
 	};
+	w->doubt.stale.resync = &w->resync;
+	w->doubt.stale.registry = &w->registry;
 	return fxt_registry_open(&w->registry, &w->report, &w->nesting, &w->repair);
 }
 
