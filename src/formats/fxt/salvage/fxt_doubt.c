@@ -477,6 +477,17 @@ static bool is_round_rate(uint64_t ticks)
 	return fxt_rate_is_plausible(ticks) && !(ticks % 1000);
 }
 
+/* A registration is missing in front of the position: a tick rate near by that no recorder writes may have bytes of other records.
+ */
+static void distrust_rate(struct fxt_doubt *d)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	if (p->rate_offset && d->here->records && p->rate_offset >= fxt_position_recent(d->here, FXT_RECENT) &&
+	    !is_round_rate(p->ticks))
+		p->distrust.clock = true;
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -654,8 +665,10 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		return false;
 	if (unknown_refs && d->registry->count > 2 && refers_elsewhere(d->registry, r))
 		distrust_section(d);
-	if (unknown_refs)
+	if (unknown_refs) {
+		distrust_rate(d);
 		distrust_replaced(d);
+	}
 	d->version = p->version;
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(r, d->registry->provider->tick_limit)) {

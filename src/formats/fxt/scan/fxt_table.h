@@ -71,8 +71,9 @@ struct fxt_distrust {
 	uint32_t waiting, last; /* numbers of the records that are doubtful if it does, from 1: the first, the last; 0: none */
 	uint64_t unlisted;	/* the first of those that had no room there; 0: none */
 	uint32_t group;		/* fxt_stale.group of these */
-	uint32_t seen, gap_seen; /* records that may refer to what is registered, and those in front of gap; where they are counted */
-	uint64_t from, until;	/* registrations from here to there may be another provider's */
+	uint32_t seen,
+		gap_seen;     /* records that may refer to what is registered, and those in front of gap; where they are counted */
+	uint64_t from, until; /* registrations from here to there may be another provider's */
 };
 
 struct fxt_provider {
