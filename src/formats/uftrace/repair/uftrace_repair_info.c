@@ -120,6 +120,17 @@ static void plan_header(struct uftrace_walk *w, unsigned out, uint64_t mask)
 		plan_replace(w->plan, out, source, 0, w->info->begin, header, sizeof(header), rule, why);
 }
 
+static void plan_pattern(struct uftrace_walk *w, unsigned out)
+{
+	bool lost = w->info->pattern_lost;
+	char line[32];
+	int n = snprintf(line, sizeof(line), "pattern_type:%s\n",
+			 uftrace_info_pattern(lost ? w->info->pattern_type : UFTRACE_PATTERN_REGEX));
+
+	plan_literal(w->plan, out, line, (size_t)n, lost ? UFTRACE_RULE_pattern_type_unknown : UFTRACE_RULE_argspec_missing,
+		     "how the specifications name functions");
+}
+
 bool uftrace_repair_info(struct uftrace_walk *w)
 {
 	struct uftrace_head *h = &w->info->head;
@@ -131,7 +142,6 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 
 	bool specs = w->infer->block.size,
 	     pattern = (specs || w->info->pattern_lost) && !(mask & UFTRACE_BIT(UFTRACE_I_PATTERN_TYPE));
-	char type[32];
 
 	if (exename)
 		mask |= UFTRACE_BIT(UFTRACE_I_EXE_NAME);
@@ -156,14 +166,8 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 			plan_literal(w->plan, out, w->infer->block.data, w->infer->block.size, UFTRACE_RULE_argspec_missing,
 				     w->infer->donor.size ? "the specifications of the donor, and what else the records show"
 							  : "specifications by the debug information and by the records");
-		if (pattern && bit == UFTRACE_I_PATTERN_TYPE) {
-			int n = snprintf(
-				type, sizeof(type), "pattern_type:%s\n",
-				uftrace_info_pattern(w->info->pattern_lost ? w->info->pattern_type : UFTRACE_PATTERN_REGEX));
-			plan_literal(w->plan, out, type, (size_t)n,
-				     w->info->pattern_lost ? UFTRACE_RULE_pattern_type_unknown : UFTRACE_RULE_argspec_missing,
-				     "how the specifications name functions");
-		}
+		if (pattern && bit == UFTRACE_I_PATTERN_TYPE)
+			plan_pattern(w, out);
 		if (text)
 			plan_lines_of(w, out, bit, !rewrite);
 	}

@@ -6,6 +6,7 @@
 #include "formats/uftrace/scan/uftrace_walk.h"
 
 struct uftrace_dat;
+struct uftrace_module;
 
 /* uftrace_head.c: the byte order of the records; little-endian when in doubt */
 bool uftrace_head_order(const struct uftrace_walk *w);
@@ -31,6 +32,9 @@ bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct sour
 bool uftrace_rebuild_exec(struct uftrace_walk *w);
 /* Appends a SESS line. */
 void uftrace_rebuild_print(struct bytes *out, const struct uftrace_session *session);
+
+/* uftrace_place_map.c: gives the sessions of a program that are `unmapped` the mapping that the addresses of the records show. */
+bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m);
 
 /* uftrace_shm.c: which buffers that were left in /dev/shm belong to the recording; after task.txt */
 bool uftrace_shm_walk(struct uftrace_walk *w);

@@ -218,6 +218,14 @@ void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struc
 	m->build_id = build_id;
 }
 
+bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line)
+{
+	if (!add_mapping(w, map, line))
+		return false;
+	qsort(map->list, map->count, sizeof(*map->list), mapping_compare);
+	return true;
+}
+
 bool uftrace_map_write(struct uftrace_walk *w)
 {
 	for (size_t i = 0; i < w->maps->count; i++) {

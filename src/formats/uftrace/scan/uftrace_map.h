@@ -37,11 +37,14 @@ struct uftrace_maps {
 	/* Those that no session names, or the first of them: of programs whose SESS line is lost. */
 	uint32_t orphans[UFTRACE_ORPHANS_MAX];
 	unsigned orphan_count;
+	unsigned placings; /* tries to find where a program was mapped */
 };
 
 bool uftrace_map_walk(struct uftrace_walk *w);
 /* Gives a mapping of that map the build id that its file has. */
 void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id);
+/* Adds a mapping that is not in the text of the map; the list stays in order. */
+bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line);
 /* Writes all maps; after everything that may change them. */
 bool uftrace_map_write(struct uftrace_walk *w);
 /* Reads one map. UFTRACE_NONE: w->status. */

@@ -125,10 +125,10 @@ static bool walk_files(struct uftrace_walk *w)
 								uftrace_adopt_rest, uftrace_dir_names,	 uftrace_records_probe,
 								uftrace_infer_begin };
 	static bool (*const then[])(struct uftrace_walk *) = {
-		uftrace_map_walk,     uftrace_session_link, uftrace_donor_files, uftrace_sym_walk,  uftrace_dbg_walk,
-		uftrace_sym_link,     uftrace_shm_walk,	    uftrace_infer_walk,	 uftrace_map_write, uftrace_taskinfo_check,
-		uftrace_records_walk, uftrace_rebuild_exec, uftrace_map_check,	 uftrace_perf_walk, uftrace_kernel_walk,
-		uftrace_misc_walk,    uftrace_feat_check,
+		uftrace_map_walk,	uftrace_session_link, uftrace_donor_files,  uftrace_sym_walk,	uftrace_session_programs,
+		uftrace_dbg_walk,	uftrace_sym_link,     uftrace_shm_walk,	    uftrace_infer_walk, uftrace_map_write,
+		uftrace_taskinfo_check, uftrace_records_walk, uftrace_rebuild_exec, uftrace_map_check,	uftrace_perf_walk,
+		uftrace_kernel_walk,	uftrace_misc_walk,    uftrace_feat_check,
 	};
 
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)

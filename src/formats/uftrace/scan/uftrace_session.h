@@ -14,6 +14,7 @@ struct uftrace_session {
 	uint32_t map;	 /* UFTRACE_NONE: no file */
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
+	bool unmapped;	 /* its map does not have its program */
 	bool used, begun;    /* records of its process are in it; a line of the process is */
 	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
 	uint64_t at;	     /* of the id in task.txt, where another is written: */
@@ -45,6 +46,8 @@ struct uftrace_sessions {
 
 /* uftrace_session_link.c: brings the lines of task.txt together: sessions, parents, libraries, and the maps they need. */
 bool uftrace_session_link(struct uftrace_walk *w);
+/* Reports the programs that are in no map; after the symbol files, which may show where they were mapped. */
+bool uftrace_session_programs(struct uftrace_walk *w);
 /* The session that holds for a process at a time; UFTRACE_NONE. */
 uint32_t uftrace_session_at(struct uftrace_sessions *sessions, const struct uftrace_tasks *tasks, int64_t pid, uint64_t time);
 /* Whether readers know a session of the task at that time: from its first line on, or that of its process or parent. */

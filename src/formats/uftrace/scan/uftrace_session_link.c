@@ -367,6 +367,7 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 	for (size_t k = 0; k < map->count; k++)
 		if (uftrace_str_equal(map->list[k].path, session->exename))
 			return;
+	session->unmapped = !w->info->foreign && session->line != UFTRACE_NONE;
 	if (!map->count || session->line == UFTRACE_NONE)
 		return;
 	for (size_t k = 0; k < map->count; k++) {
@@ -377,13 +378,25 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 				       (uint64_t)(path.text - map->text), path.length,
 				       "the program is '%s', and its path in the map ends at the space",
 				       text_quote(shown, session->exename.text, session->exename.length));
+			session->unmapped = false;
 			return;
 		}
 	}
-	if (!w->info->foreign)
-		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, source, 0, 0,
-			       "the program '%s' of the session is not in its map",
-			       text_quote(shown, session->exename.text, session->exename.length));
+}
+
+bool uftrace_session_programs(struct uftrace_walk *w)
+{
+	char shown[TEXT_QUOTE_SIZE];
+
+	for (size_t i = 0; i < w->sessions->count; i++) {
+		const struct uftrace_session *session = &w->sessions->list[i];
+		if (session->unmapped && w->maps->list[session->map].count)
+			finding_say(finding_milder(w->findings, UFTRACE_RULE_map_exe_missing, TM_WARNING,
+						   w->dir->files[w->maps->list[session->map].file].source, 0, 0),
+				    "the program '%s' of the session is not in its map",
+				    text_quote(shown, session->exename.text, session->exename.length));
+	}
+	return true;
 }
 
 static bool link_maps(struct uftrace_walk *w)

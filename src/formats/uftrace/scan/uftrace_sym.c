@@ -7,6 +7,7 @@
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/decode/uftrace_sym_line.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_map.h"
@@ -500,6 +501,8 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	close_symbols(sym);
 	mend_build_id(sym);
 	mend_path(sym);
+	if (!uftrace_place_map(w, sym->m))
+		return false;
 	uftrace_sym_name(w, sym->m, output, sizeof(output));
 	if (!w->plan)
 		return true;

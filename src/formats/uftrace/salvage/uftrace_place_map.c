@@ -1,0 +1,228 @@
+/* Where a program was mapped whose line in the map is lost: at the page from which on the addresses of its records are those of its
+ * functions. Each pair of an address and a function votes for a page; the one that explains nearly all addresses around it holds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text.h"
+#include "formats/uftrace/decode/uftrace_record.h"
+#include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/salvage/uftrace_salvage.h"
+#include "formats/uftrace/scan/uftrace_dir.h"
+#include "formats/uftrace/scan/uftrace_info.h"
+#include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
+
+#define PAGE 4096u
+/* The address in a record is that behind the call of the recorder's hook, at the beginning of the function. */
+#define PROLOGUE_MAX 64u
+#define FILES_MAX 64u
+#define BYTES_MAX 16384u /* of a file */
+#define ADDRESSES_MAX 256u
+#define VOTERS_MAX 16u
+#define PAGES_MAX 4096u
+#define TRIES_MAX 8u   /* in a recording */
+#define FITTING_MIN 3u /* addresses of different functions */
+#define EXTENT_MAX (UINT64_C(1) << 32)
+
+struct placing {
+	const struct uftrace_module *module;
+	uint64_t addresses[ADDRESSES_MAX]; /* ascending, each once */
+	size_t count;
+	uint64_t extent; /* of the program in memory */
+};
+
+static bool is_function(const struct uftrace_symbol *symbol)
+{
+	return symbol->type && strchr("TtwWP", symbol->type) != NULL;
+}
+
+static void add_address(struct placing *p, uint64_t address)
+{
+	size_t low = 0, high = p->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (p->count >= ADDRESSES_MAX || (low < p->count && p->addresses[low] == address))
+		return;
+	memmove(p->addresses + low + 1, p->addresses + low, (p->count - low) * sizeof(*p->addresses));
+	p->addresses[low] = address;
+	p->count++;
+}
+
+/* The addresses of calls that nothing is mapped at. Records lie at multiples of eight; values between them that look like one are
+ * outvoted. */
+static bool read_addresses(struct uftrace_walk *w, const struct uftrace_map *map, uint64_t since, struct placing *p)
+{
+	uint8_t *data = malloc(BYTES_MAX);
+	unsigned files = 0;
+
+	if (!data)
+		return uftrace_walk_fail(w, TM_NO_MEMORY);
+	for (size_t i = 0; i < w->dir->count && files < FILES_MAX; i++) {
+		struct source *source = w->dir->files[i].source;
+		size_t size = source->size < BYTES_MAX ? (size_t)source->size : BYTES_MAX;
+		if (w->dir->files[i].kind != UFTRACE_FILE_DAT || size < UFTRACE_RECORD_SIZE)
+			continue;
+		files++;
+		if (source_read(source, 0, data, size) != TM_OK) {
+			free(data);
+			return uftrace_walk_fail(w, w->in->error.status);
+		}
+		for (size_t at = 0; at + UFTRACE_RECORD_SIZE <= size; at += 8) {
+			uint64_t word = load_u64(data + at + 8, w->info->head.big_endian);
+			uint64_t address = uftrace_word_address(word);
+			if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) <= UFTRACE_EXIT &&
+			    load_u64(data + at, w->info->head.big_endian) >= since && address >= PAGE &&
+			    !uftrace_map_find(map, address))
+				add_address(p, address);
+		}
+	}
+	free(data);
+	return true;
+}
+
+/* Whether a function begins right in front of the address. */
+static bool fits(const struct placing *p, uint64_t relative)
+{
+	const struct uftrace_module *m = p->module;
+	size_t low = 0, high = m->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (m->symbols[middle].address <= relative)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned back = 0; low > 0 && back < 4; low--, back++)
+		if (is_function(&m->symbols[low - 1]))
+			return relative - m->symbols[low - 1].address <= PROLOGUE_MAX;
+	return false;
+}
+
+/* How many addresses are of functions if the program is mapped from `base` on; *around: of all that are in it. */
+static unsigned score(const struct placing *p, uint64_t base, unsigned *around)
+{
+	unsigned fitting = 0;
+
+	*around = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->addresses[i] < base || p->addresses[i] - base >= p->extent)
+			continue;
+		++*around;
+		fitting += fits(p, p->addresses[i] - base);
+	}
+	return fitting;
+}
+
+/* The page from which on the program was mapped; 0: the addresses do not show it. */
+static uint64_t find_base(const struct placing *p)
+{
+	uint64_t found = 0, tried = 0;
+	unsigned best = 0, second = 0, best_around = 0, pages = 0;
+
+	for (size_t i = 0; i < p->count && i < VOTERS_MAX; i++) {
+		uint64_t address = p->addresses[i * p->count / (p->count < VOTERS_MAX ? p->count : VOTERS_MAX)];
+		for (size_t k = 0; k < p->module->count && pages < PAGES_MAX; k++) {
+			const struct uftrace_symbol *symbol = &p->module->symbols[k];
+			if (!is_function(symbol) || symbol->address >= address || (address - symbol->address) % PAGE > PROLOGUE_MAX)
+				continue;
+			uint64_t base = (address - symbol->address) & ~(uint64_t)(PAGE - 1);
+			if (!base || base == found || base == tried)
+				continue;
+			unsigned around, fitting = score(p, base, &around);
+			pages++;
+			tried = base;
+			if (fitting > best) {
+				second = best;
+				best = fitting;
+				best_around = around;
+				found = base;
+			} else if (fitting > second) {
+				second = fitting;
+			}
+		}
+	}
+	return best >= FITTING_MIN && best * 10 >= best_around * 9 && second * 2 <= best ? found : 0;
+}
+
+/* Where the line of the first mapping behind `base` begins. */
+static uint64_t line_behind(const struct uftrace_map *map, uint64_t base)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		const char *path = map->list[i].path.text;
+		if (map->list[i].start < base || path < map->text || path >= map->text + map->size)
+			continue;
+		while (path > map->text && path[-1] != '\n')
+			path--;
+		return (uint64_t)(path - map->text);
+	}
+	return map->size;
+}
+
+static bool place(struct uftrace_walk *w, struct uftrace_session *session, const struct placing *p, uint64_t base)
+{
+	struct uftrace_map *map = &w->maps->list[session->map];
+	struct uftrace_map_line line = {
+		.start = base, .end = base + p->extent, .path = p->module->path, .build_id = p->module->build_id
+	};
+	const int digits = w->info->head.class == UFTRACE_32 ? 8 : 12;
+	uint64_t at = line_behind(map, base);
+	bool id = line.build_id.length == 40;
+	char text[UFTRACE_PATH_MAX + 160];
+
+	for (size_t i = 0; i < map->count; i++)
+		if (map->list[i].start < line.end && line.start < map->list[i].end)
+			return true;
+	bool ended = !at || map->text[at - 1] == '\n';
+	int n = snprintf(text, sizeof(text), "%s%0*llx-%0*llx r-xp 00000000 00:00 0                          %.*s%s%.*s\n",
+			 ended ? "" : "\n", digits, (unsigned long long)line.start, digits, (unsigned long long)line.end,
+			 (int)line.path.length, line.path.text, id ? " build-id:" : "", id ? 40 : 0, id ? line.build_id.text : "");
+	char shown[TEXT_QUOTE_SIZE];
+	finding_report(w->findings, UFTRACE_RULE_map_exe_missing, w->dir->files[map->file].source, at, 0,
+		       "the program '%s' of the session is not in its map, and its records have addresses from 0x%llx on",
+		       text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
+	uftrace_edit_add(w, &map->edits, at, 0, text, (size_t)n, UFTRACE_RULE_map_exe_missing,
+			 "the program where the addresses of the records are those of its functions");
+	if (w->plan)
+		plan_lost_other(w->plan); /* what the line said beside */
+	session->unmapped = false;
+	return uftrace_map_add(w, map, &line);
+}
+
+bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m)
+{
+	struct placing p = { .module = m };
+
+	if (!m->headed || !m->count || w->info->foreign || !uftrace_str_is_text(m->path) || m->path.length > UFTRACE_PATH_MAX ||
+	    memchr(m->path.text, ' ', m->path.length))
+		return true;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct uftrace_symbol *symbol = &m->symbols[i];
+		uint64_t end = symbol->end == UINT64_MAX ? symbol->address + 1 : symbol->end;
+		p.extent = end > p.extent ? end : p.extent;
+	}
+	if (p.extent > EXTENT_MAX)
+		return true;
+	p.extent = (p.extent + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	for (size_t i = 0; i < w->sessions->count; i++) {
+		struct uftrace_session *session = &w->sessions->list[i];
+		if (!session->unmapped || !uftrace_str_equal(session->exename, m->path) || w->maps->placings >= TRIES_MAX)
+			continue;
+		w->maps->placings++;
+		p.count = 0;
+		if (!read_addresses(w, &w->maps->list[session->map], session->time, &p))
+			return false;
+		uint64_t base = find_base(&p);
+		if (base && !place(w, session, &p, base))
+			return false;
+	}
+	return true;
+}
