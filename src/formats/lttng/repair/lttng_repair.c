@@ -4,11 +4,6 @@
 
 static const uint8_t zeros[65536];
 
-static const char *rule_why(unsigned rule)
-{
-	return lttng_rules[rule].title;
-}
-
 /* Zeros for what is not there any more. */
 static void put_zeros(struct lttng_trace *t, unsigned output, uint64_t length, unsigned rule)
 {
@@ -179,7 +174,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
-	plan_drop(p, f->source, from + have, left - have, b->rule, rule_why(b->rule));
+	plan_drop(p, f->source, from + have, left - have, b->rule, lttng_loss_why(b->rule, t->edits->unsearched));
 	return !as_it_is && nonzero < from + left;
 }
 
@@ -212,7 +207,7 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
 		(void)plan_replace(p, f->output, f->source, b->frame->from, at + header - b->frame->from, b->header, (size_t)header,
-				   b->rule, rule_why(b->rule));
+				   b->rule, lttng_loss_why(b->rule, t->edits->unsearched));
 	else
 		plan_copy(p, f->output, f->source, at, header);
 	if (b->rebuilt)
@@ -244,7 +239,8 @@ static bool fits_zeros(const struct lttng_trace *t, const struct lttng_block *b)
 static void drop_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
 	const uint64_t from = b->frame->from;
-	plan_drop(t->s->plan, f->source, from, b->frame->offset + b->frame->length - from, b->rule, rule_why(b->rule));
+	plan_drop(t->s->plan, f->source, from, b->frame->offset + b->frame->length - from, b->rule,
+		  lttng_loss_why(b->rule, t->edits->unsearched));
 	plan_lost(t->s->plan, 0, b->lost ? TM_UNKNOWN_COUNT : TM_EXACT);
 }
 

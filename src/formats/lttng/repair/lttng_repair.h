@@ -31,7 +31,7 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 /* lttng_redeclare.c */
 /* A type whose declaration was lost and whose format was found out. */
 struct lttng_restored {
-	const struct lttng_channel *channel;
+	struct lttng_channel *channel;
 	struct lttng_marker *marker;
 	const char *format; /* borrowed; NULL: not yet */
 	bool named;	    /* only its description was lost */

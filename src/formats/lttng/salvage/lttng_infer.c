@@ -17,11 +17,15 @@
 /* Blocks of a file that are walked, and bytes of all blocks. */
 #define FILE_BLOCKS 16u
 #define WALK (256u * 1024 * 1024)
-/* Bytes that searches may decode: so many, and more for each byte of the blocks; in all no more than BUDGET_MAX. To observe an
- * event costs some, too, since all models are asked, and so does each search. */
-#define BUDGET_MIN (1536u * 1024)
-#define BUDGET_EACH 64u
-#define BUDGET_MAX (16u * 1024 * 1024)
+/* Bytes that searches may decode: for each channel so many for each byte of its blocks, and a reserve for all, for channels that
+ * have too few; in all no more than BUDGET_MAX. To observe an event costs some, too, since all models are asked, and so does each
+ * search. So types of one channel that cannot be learned do not cost those of another. */
+#define BUDGET_RESERVE (1536u * 1024)
+#define BUDGET_EACH 256u
+#define BUDGET_CHANNEL (16u * 1024 * 1024)
+#define BUDGET_MAX (128u * 1024 * 1024)
+/* Ids that are likely where none is declared of a channel: tracers number its types from 0 on. */
+#define IDS_LIKELY 128u
 #define OBSERVE_COST (MODELS / 2)
 #define TRY_COST 16u
 /* Events by which a type is judged. */
@@ -84,8 +88,10 @@ struct lttng_inference {
 	struct lttng_model models[MODELS];
 	struct lttng_model_score scores[MODELS];
 	unsigned block_count, type_count, found_count;
-	bool named_only; /* no damage to the declarations was seen: numbers that are not declared are damage to events */
-	uint32_t walk;	 /* bytes that may still be walked */
+	bool named_only;  /* no damage to the declarations was seen: numbers that are not declared are damage to events */
+	uint32_t walk;	  /* bytes that may still be walked */
+	uint32_t given;	  /* bytes that searches may decode, of all channels and the reserve */
+	uint32_t reserve; /* what is left of it */
 	struct lttng_lattice lattice;
 };
 
@@ -153,12 +159,44 @@ static void block_advance(struct lttng_inference *inf, struct lttng_infer_block 
 	}
 }
 
-static uint32_t highest_declared(const struct lttng_table *table)
+/* The highest id that is declared, or that is likely. */
+static uint32_t highest_likely(const struct lttng_table *table)
 {
-	uint32_t id = table->types.highest;
-	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id)) && m->type.declared);)
+	uint32_t id = table->types.highest + 1;
+	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id - 1)) && m->type.declared);)
 		id--;
-	return id;
+	return id ? id - 1 : IDS_LIKELY;
+}
+
+/* ---- the budget ---- */
+
+/* Gives a channel bytes to decode, for so many of its blocks. */
+static void budget_give(struct lttng_inference *inf, struct lttng_channel *c, uint64_t bytes)
+{
+	const uint32_t room = BUDGET_MAX - inf->given;
+	uint64_t more = BUDGET_EACH * bytes;
+
+	more = more < BUDGET_CHANNEL - c->budget ? more : BUDGET_CHANNEL - c->budget;
+	more = more < room ? more : room;
+	c->budget += (uint32_t)more;
+	inf->given += (uint32_t)more;
+}
+
+/* Before searches in blocks of the channel: what it may spend. */
+static void budget_open(struct lttng_inference *inf, const struct lttng_channel *c)
+{
+	inf->lattice.budget = c->budget + inf->reserve;
+}
+
+/* After them. */
+static void budget_close(struct lttng_inference *inf, struct lttng_channel *c)
+{
+	const uint32_t spent = c->budget + inf->reserve - inf->lattice.budget;
+	const uint32_t own = spent < c->budget ? spent : c->budget;
+
+	c->budget -= own;
+	inf->reserve -= spent - own;
+	c->unsearched = !inf->lattice.budget;
 }
 
 static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
@@ -166,7 +204,7 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 	struct lttng_trace *t = inf->t;
 	struct lttng_frame frame;
 	struct lttng_header h;
-	uint32_t highest = highest_declared(f->channel->table);
+	uint32_t highest = highest_likely(f->channel->table);
 	uint64_t at = 0;
 
 	window_to(t, f);
@@ -175,7 +213,9 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 		if (frame.from != frame.offset || !lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
 			continue;
 		uint64_t data = lttng_header_data_end(t->coding.layout, &h, frame.length);
-		if (data <= t->coding.layout->size || data > frame.length)
+		if (data > frame.length)
+			data = frame.length; /* the block is cut off */
+		if (data <= t->coding.layout->size)
 			continue;
 		inf->blocks[inf->block_count++] = (struct lttng_infer_block){ .file = f,
 									      .base = at,
@@ -185,8 +225,7 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 									      .rel = t->coding.layout->size,
 									      .stamp = h.v[LF_BEGIN],
 									      .highest = highest };
-		uint64_t budget = inf->lattice.budget + BUDGET_EACH * data;
-		inf->lattice.budget = budget < BUDGET_MAX ? (uint32_t)budget : BUDGET_MAX;
+		budget_give(inf, f->channel, data);
 	}
 	f->resync = 0; /* the walk starts again at the beginning of the file */
 }
@@ -195,7 +234,7 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 
 static struct lttng_lost_type *type_of(struct lttng_inference *inf, const struct lttng_file *f, uint32_t id)
 {
-	const struct lttng_channel *c = f->channel;
+	struct lttng_channel *c = f->channel;
 	struct lttng_marker *m = lttng_table_make(inf->t, c->table, id);
 	for (unsigned i = 0; m && i < inf->type_count; i++)
 		if (inf->types[i].is.marker == m)
@@ -327,12 +366,16 @@ static void observe_path(struct lttng_inference *inf, struct lttng_infer_block *
 static bool observe_blocks(struct lttng_inference *inf)
 {
 	bool observed = false;
-	for (unsigned i = 0; i < inf->block_count && inf->lattice.budget && inf->t->status == TM_OK; i++) {
+	for (unsigned i = 0; i < inf->block_count && inf->t->status == TM_OK; i++) {
 		struct lttng_infer_block *b = &inf->blocks[i];
-		const struct lttng_lost_type *type = b->stuck && b->searched < b->limit ? type_of(inf, b->file, b->id) : NULL;
+		struct lttng_channel *c = b->file->channel;
+		const bool may = !c->unsearched && b->stuck && b->searched < b->limit;
+		const struct lttng_lost_type *type = may ? type_of(inf, b->file, b->id) : NULL;
 		if (!type || type->count == OBSERVED_MAX)
 			continue;
+		budget_open(inf, c);
 		observe_path(inf, b);
+		budget_close(inf, c);
 		observed = true;
 	}
 	return observed;
@@ -344,7 +387,7 @@ static void judge(struct lttng_inference *inf, struct lttng_lost_type *type)
 	if (type->judged == type->count)
 		return;
 	type->judged = type->count;
-	type->best = inf->lattice.budget ? lttng_model_best(inf->models, type->scores, &type->margin) : MODELS;
+	type->best = lttng_model_best(inf->models, type->scores, &type->margin);
 	type->penalty = type->best < MODELS ? type->scores[type->best].penalty : UINT32_MAX;
 }
 
@@ -516,7 +559,11 @@ static bool learn_by_trial(struct lttng_inference *inf)
 		if (!may_learn(inf, type))
 			continue;
 		judge(inf, type);
+		if (type->is.channel->unsearched)
+			continue;
+		budget_open(inf, type->is.channel);
 		unsigned best = try_models(inf, type, &margin);
+		budget_close(inf, type->is.channel);
 		uint32_t agrees = best == type->best ? type->margin : 0;
 		if (best < MODELS && (margin >= TRY_MARGIN || agrees >= TRY_MARGIN - margin) && type_learn(inf, type, best))
 			return true;
@@ -575,6 +622,22 @@ static void open_table(struct lttng_trace *t, struct lttng_channel *c)
 	}
 }
 
+/* Says of which channels types may have been missed. */
+static void report_limits(const struct lttng_inference *inf)
+{
+	const struct lttng_channel *said = NULL;
+	for (unsigned i = 0; i < inf->block_count; i++) {
+		const struct lttng_file *f = inf->blocks[i].file;
+		if (!f->channel->unsearched || f->channel == said)
+			continue;
+		said = f->channel;
+		struct finding *fd = finding_milder(inf->t->s->findings, LTTNG_RULE_dangling_event_id, TM_WARNING, f->source, 0, 0);
+		finding_say(fd,
+			    "the search for the sizes of the lost event types of channel %s reached its limit: some may be missed",
+			    said->name);
+	}
+}
+
 /* Channels of which nothing was found out are as before. */
 static void close_tables(struct lttng_inference *inf)
 {
@@ -623,7 +686,7 @@ bool lttng_infer(struct lttng_trace *t)
 	inf->t = t;
 	inf->named_only = !t->declared.lost;
 	inf->walk = WALK;
-	inf->lattice.budget = BUDGET_MIN;
+	inf->given = inf->reserve = BUDGET_RESERVE;
 	for (unsigned i = 0; i < MODELS; i++)
 		inf->models[i] = lttng_model_at(t, i);
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
@@ -637,6 +700,7 @@ bool lttng_infer(struct lttng_trace *t)
 	}
 	if (t->status == TM_OK)
 		learn(inf);
+	report_limits(inf);
 	close_tables(inf);
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;

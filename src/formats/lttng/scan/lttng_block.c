@@ -233,6 +233,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 
 	edits_clear(&t->edits->edits);
 	t->edits->guess_count = 0;
+	t->edits->unsearched = f->channel->unsearched;
 	if (frame->from == frame->offset && !lttng_file_read(t, f, frame->offset, b.head, n))
 		return;
 	if (t->window.source != f->source)

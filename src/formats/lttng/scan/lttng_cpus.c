@@ -77,6 +77,7 @@ static void judge_channel_cpus(struct lttng_trace *t, const struct cpu_set *have
 			finding_report(t->s->findings, LTTNG_RULE_channel_cpu_without_metadata_cpu,
 				       t->files.list[slots[i].file].source, 0, 0, "there is no declarations file of cpu %lld",
 				       (long long)slots[i].cpu);
+			lttng_declarations_lose(&t->declared, NULL);
 		}
 	}
 	for (unsigned i = 0; i <= highest; i++)

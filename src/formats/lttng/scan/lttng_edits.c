@@ -3,6 +3,14 @@
 
 #include "core/array.h"
 
+const char *lttng_loss_why(unsigned rule, bool unsearched)
+{
+	const bool type = rule == LTTNG_RULE_dangling_event_id || rule == LTTNG_RULE_event_without_format ||
+			  rule == LTTNG_RULE_undeclared_channel;
+	return type && unsearched ? "the declaration of a type here is lost, and the search for its size reached its limit"
+				  : lttng_rules[rule].title;
+}
+
 bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const void *bytes, size_t length, unsigned rule,
 		     const struct lttng_doubt *doubt)
 {
@@ -10,7 +18,7 @@ bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const v
 
 	if (n == LTTNG_EDITS_MAX)
 		return false;
-	edits_add(&e->edits, rel, drop, bytes, length, rule, lttng_rules[rule].title);
+	edits_add(&e->edits, rel, drop, bytes, length, rule, lttng_loss_why(rule, e->unsearched));
 	if (e->edits.failed)
 		return false;
 	e->doubts[n] = doubt ? *doubt : (struct lttng_doubt){ 0 };

@@ -26,7 +26,11 @@ struct lttng_edits {
 	struct lttng_doubt doubts[LTTNG_EDITS_MAX];
 	struct lttng_guess *guesses; /* owned; in the order of the block */
 	size_t guess_count, guess_capacity;
+	bool unsearched; /* lttng_channel.unsearched, of the block's channel */
 };
+
+/* Why bytes are left out for the rule: its title, or that lost types were not searched to the end. Static. */
+const char *lttng_loss_why(unsigned rule, bool unsearched);
 
 /* The event is doubtful if it stays. TM_NO_MEMORY, TM_LIMIT: it is not in the list. */
 enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why);

@@ -8,6 +8,11 @@
 
 /* ---- channels without declarations ---- */
 
+static bool is_walked(const struct lttng_file *f)
+{
+	return f->channel && !f->aside && !f->empty;
+}
+
 static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 {
 	struct lttng_frame frame;
@@ -19,26 +24,44 @@ static bool has_events(struct lttng_trace *t, struct lttng_file *f)
 	return false;
 }
 
-/* 2.3 and later: nothing of a channel can be read that no record declares. */
+/* 2.3 and later: nothing of a channel can be read of which no type is known. */
 static void judge_declared(struct lttng_trace *t, struct lttng_file *f)
 {
 	if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS || f->channel->declared || f->channel->table || !has_events(t, f))
 		return;
-	if (t->declared.lost && t->declared.broken) {
+	if (t->declared.broken)
 		finding_explains(t->declared.broken, 1);
-	} else {
-		finding_report(t->s->findings, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size,
-			       "no event type of channel %s is declared", f->channel->name);
+	lttng_file_aside(f, LTTNG_RULE_undeclared_channel, lttng_loss_why(LTTNG_RULE_undeclared_channel, f->channel->unsearched));
+}
+
+static bool any_declared(const struct lttng_trace *t, const struct lttng_channel *c)
+{
+	const struct lttng_table *table = t->declared.table;
+	if (t->coding.layout->era == LTTNG_CHANNEL_MARKERS)
+		return c->declared;
+	for (uint32_t id = 0; id <= table->types.highest; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		if (m && m->type.declared)
+			return true;
 	}
-	lttng_file_aside(f, LTTNG_RULE_undeclared_channel, lttng_rules[LTTNG_RULE_undeclared_channel].title);
+	return false;
+}
+
+/* A channel with events and no declared type: a file of declarations, or its last blocks, are missing as a whole, and nothing else
+ * tells of it. */
+static void judge_undeclared(struct lttng_trace *t)
+{
+	for (size_t i = 0; i < t->files.count && !t->declared.broken && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (!is_walked(f) || f->metadata || any_declared(t, f->channel) || !has_events(t, f))
+			continue;
+		t->declared.broken = finding_report(t->s->findings, LTTNG_RULE_undeclared_channel, f->source, 0, f->source->size,
+						    "no event type of channel %s is declared", f->channel->name);
+		t->declared.lost = true;
+	}
 }
 
 /* ---- the walk ---- */
-
-static bool is_walked(const struct lttng_file *f)
-{
-	return f->channel && !f->aside && !f->empty;
-}
 
 static void scan_files(struct lttng_trace *t, bool metadata)
 {
@@ -194,6 +217,8 @@ static void trace_walk(struct lttng_trace *t)
 	lttng_constants_judge(t);
 	choose_sizes(t);
 	scan_files(t, true);
+	if (t->status == TM_OK && t->coding.layout->era >= LTTNG_TRACE_MARKERS)
+		judge_undeclared(t);
 	if (t->status == TM_OK && !lttng_infer(t) && t->declared.absent)
 		lttng_dir_aside(t, LTTNG_RULE_no_metadata_file);
 	scan_files(t, false);

@@ -50,6 +50,8 @@ struct lttng_channel {
 	UT_hash_handle hh;	   /* by name; in the order in which they were met */
 	bool has_file, has_data, declared;
 	bool opened;	     /* the table is lttng_infer()'s, for what no declaration is left of */
+	bool unsearched;     /* its searches for lost types reached their limit */
+	uint32_t budget;     /* bytes that they may still decode */
 	uint64_t block_size; /* of its files, up to 2.4; 0: not known */
 };
 
