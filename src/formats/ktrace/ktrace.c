@@ -51,10 +51,13 @@ static void ktrace_facts(struct ktrace_walk *w)
 	scan_fact_number(s, "bound_reached", w->in.threads.full);
 	scan_fact(s, "events", "%" PRIu64, s->records);
 	if (s->records) {
-		scan_fact(s, "event times", "%" PRIu64 " to %" PRIu64 " ticks", w->events.first_time, w->in.last_time);
+		const struct ktrace_events *k = &w->events;
+		uint64_t first = k->earliest && k->earliest < k->first_time ? k->earliest : k->first_time;
+		uint64_t last = k->latest > w->in.last_time ? k->latest : w->in.last_time;
+		scan_fact(s, "event times", "%" PRIu64 " to %" PRIu64 " ticks", first, last);
 		scan_fact_name(s, "event times");
-		scan_fact_number(s, "first_tick", w->events.first_time);
-		scan_fact_number(s, "last_tick", w->in.last_time);
+		scan_fact_number(s, "first_tick", first);
+		scan_fact_number(s, "last_tick", last);
 	}
 }
 

@@ -280,6 +280,8 @@ static void event_order(struct stretch_walk *ev, const struct ktrace_event *e, u
 	bool odd = ev->is_odd;
 
 	ev->back = true;
+	k->earliest = !k->earliest || e->time < k->earliest ? e->time : k->earliest;
+	k->latest = w->in.last_time > k->latest ? w->in.last_time : k->latest;
 	ev->peak = ev->peak == UINT64_MAX || w->in.last_time > ev->peak ? w->in.last_time : ev->peak;
 	event_count(ev, event_timestamp_order, offset);
 	if (w->scan->records > SAMPLE_MAX || !k->sampled)

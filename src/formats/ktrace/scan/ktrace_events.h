@@ -16,11 +16,12 @@ struct ktrace_unknown {
 #define KTRACE_BORN_MAX 256u
 
 struct ktrace_events {
-	bool seen;	     /* there are events chunks, or records in a RAW file */
-	bool lost;	     /* an event records that others were lost */
-	uint64_t first_time; /* of the first record */
-	uint64_t future;     /* lower bound that an earlier events chunk states ... */
-	uint64_t future_at;  /* ... with its header at this offset */
+	bool seen;		   /* there are events chunks, or records in a RAW file */
+	bool lost;		   /* an event records that others were lost */
+	uint64_t first_time;	   /* of the first record */
+	uint64_t earliest, latest; /* of records that time steps back to, and from; 0: it never does */
+	uint64_t future;	   /* lower bound that an earlier events chunk states ... */
+	uint64_t future_at;	   /* ... with its header at this offset */
 	uint64_t time_of_cpu[256];
 	struct ktrace_unknown *unknown; /* owned */
 	size_t unknown_count, unknown_capacity;
