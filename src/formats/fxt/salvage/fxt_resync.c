@@ -252,9 +252,11 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 	struct search s = { .budget = BUDGET_START };
 	bool across;
 
-	if (!is_opaque(r))
+	/* Frames of a backtrace are no records: those in it were behind bytes that are missing. */
+	const bool frames = r->type == FXT_PROFILER && r->subtype == FXT_PROFILER_BACKTRACE;
+	if (!is_opaque(r) && !frames)
 		return end;
-	if (is_loose(r)) {
+	if (is_loose(r) || frames) {
 		uint64_t first = fxt_inner_records(y, from, end);
 		if (first < end)
 			return first;
