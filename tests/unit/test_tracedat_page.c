@@ -212,6 +212,42 @@ static void array_in_a_record_left_out(void **state)
 	free(c.data);
 }
 
+/* The metadata is loaded in steps, the first of 1 MiB: an option that reaches across is whole, and what follows it as well. */
+static void option_across_the_first_load(void **state)
+{
+	(void)state;
+	const size_t more = 1u << 20;
+	struct capture c = capture_make();
+	const uint8_t *tag = memmem(c.data, c.size, "options  ", 10);
+	const uint8_t *table = memmem(c.data, c.size, "flyrecord", 10);
+
+	if (!tag || !table || tag > table)
+		fail_msg("the smallest capture has no options");
+	size_t at = (size_t)(tag - c.data) + 10, entry = (size_t)(table - c.data) + 10 + more;
+	uint8_t *data = calloc(1, c.size + more);
+	assert_non_null(data);
+	memcpy(data, c.data, at);
+	memcpy(data + at + more, c.data + at, c.size - at);
+	store_u16(data + at, 30, false); /* of an id that nobody knows yet */
+	store_u32(data + at + 2, (uint32_t)more - 6, false);
+	store_u64(data + entry, load_u64(data + entry, false) + more, false);
+	free(c.data);
+	c.data = data;
+	c.size += more;
+	struct tracemend_error error;
+	struct tracemend_input *in = capture_open(&c);
+	struct tracemend_report *r = tracemend_check(in, NULL, &error);
+	assert_non_null(r);
+	for (size_t i = 0; i < tracemend_report_finding_count(r); i++) {
+		const struct tracemend_finding *f = tracemend_report_finding(r, i);
+		if (f->severity != TM_NOTE)
+			fail_msg("%s: %s", f->rule->id, f->message);
+	}
+	tracemend_report_free(r);
+	tracemend_close(in);
+	free(c.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +258,7 @@ int main(void)
 		cmocka_unit_test(time_stamp_cut),
 		cmocka_unit_test(record_removed),
 		cmocka_unit_test(array_in_a_record_left_out),
+		cmocka_unit_test(option_across_the_first_load),
 	};
 	return RUN(tests);
 }

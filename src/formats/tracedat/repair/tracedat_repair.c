@@ -24,7 +24,7 @@ static bool is_verified(const struct tracedat_walk *w, const struct tracedat_cpu
 /* Whether tables or options say wrongly where data is, so that data may be given to the wrong CPU or buffer. */
 static bool places_damaged(const struct tracedat_walk *w)
 {
-	return w->data.errors ||
+	return w->data.errors || w->data.tables_cut ||
 	       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_range_eof, TRACEDAT_RULE_cpu_range_wrap,
 			    TRACEDAT_RULE_cpu_range_in_header, TRACEDAT_RULE_cpu_range_overlap, TRACEDAT_RULE_cpu_offset_alignment,
 			    TRACEDAT_RULE_cpu_count_range, TRACEDAT_RULE_data_unreferenced, TRACEDAT_RULE_v6_buffer_offset,

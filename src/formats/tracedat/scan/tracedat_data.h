@@ -39,16 +39,16 @@ struct tracedat_buffer {
 	uint32_t page_size;
 	struct tracedat_cpu *cpus;
 	size_t count, capacity;
-	int section;		       /* v7: its section 3, or -1 */
-	size_t option;		       /* its option, or SIZE_MAX */
-	bool compressed, text;	       /* text: latency output */
-	bool text_torn;		       /* of which chunks are lost, or the last line has no end */
-	uint64_t text_stop;	       /* where its last whole line ends, of one that is not compressed */
-	uint64_t record_at;	       /* v6: of its tag in the file */
-	uint64_t table_at;	       /* v6: of its table in the file */
-	uint64_t clock_at, clock_size; /* v6: clock block with its length, or 0 */
-	bool clock_bad, lost;
-	bool name_doubtful; /* the name is a guess, or was hit */
+	int section;			 /* v7: its section 3, or -1 */
+	size_t option;			 /* its option, or SIZE_MAX */
+	bool compressed, text;		 /* text: latency output */
+	bool text_torn;			 /* of which chunks are lost, or the last line has no end */
+	uint64_t text_stop;		 /* where its last whole line ends, of one that is not compressed */
+	uint64_t record_at;		 /* v6: of its tag in the file */
+	uint64_t table_at;		 /* v6: of its table in the file */
+	uint64_t clock_at, clock_size;	 /* v6: clock block with its length, or 0 */
+	bool clock_bad, clock_cut, lost; /* clock_cut: by the end of the file */
+	bool name_doubtful;		 /* the name is a guess, or was hit */
 	uint64_t moved;
 };
 
@@ -61,7 +61,8 @@ struct tracedat_data {
 	uint64_t cpu_count_at; /* v6 */
 	uint64_t tag_at;       /* v6: of the data tag after the options */
 	bool latency;
-	bool errors; /* tables or sections are damaged in a way that loses data */
+	bool errors;	 /* tables or sections are damaged in a way that loses data */
+	bool tables_cut; /* v6: tables of instances were behind the end of the file */
 	uint64_t latency_at, latency_stop;
 	unsigned shifts, searches;	    /* searches after damage: each kind is bounded */
 	size_t filled_buffers, filled_cpus; /* the first ones of which no data is missing */

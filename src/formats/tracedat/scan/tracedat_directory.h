@@ -72,7 +72,7 @@ struct tracedat_directory {
 	uint64_t tag_at;		   /* v6: of the first data tag */
 	bool tag_seen;			   /* v6: it is that of options */
 	unsigned resyncs;		   /* searches for options after damage: bounded */
-	struct finding *truncated;	   /* v7: reports that the file is cut, and explains what is missing for that reason */
+	struct finding *truncated;	   /* reports that the file is cut, and explains what is missing for that reason */
 	bool chain_cut;			   /* v7: options were behind the cut */
 };
 

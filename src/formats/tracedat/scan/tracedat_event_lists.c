@@ -85,6 +85,31 @@ static size_t text_measure(const struct list *l, size_t text)
 	return lf ? (size_t)(lf - (data + text)) + 1 : 0;
 }
 
+/* Whether the entry or system at `at` is torn by the end of a file that is cut: it begins as one, and has more bytes than are left.
+ */
+static bool entry_is_torn(const struct list *l, size_t at)
+{
+	static const char name[] = "name: ";
+	const uint8_t *data = l->b->data;
+	size_t left = l->end - at;
+
+	if (left < 8)
+		return true;
+	uint64_t size = load_u64(data + at, l->w->shape.big_endian);
+	return size > left - 8 && size <= TRACEDAT_FORMAT_MAX && !memcmp(data + at + 8, name, left - 8 < 6 ? left - 8 : 6);
+}
+
+/* The same for a name of a system and the number of its formats. */
+static bool system_is_torn(const struct list *l, size_t at)
+{
+	const uint8_t *data = l->b->data + at;
+	size_t left = l->end - at, length = 0;
+
+	while (length < left && length < 256 && data[length] > 0x20 && data[length] < 0x7f)
+		length++;
+	return length && (length == left || (!data[length] && left - length < 5 + 8 + 5));
+}
+
 static void entry_lost(struct list *l, size_t at, size_t length, unsigned rule)
 {
 	l->w->events.lost = true;
@@ -199,6 +224,21 @@ static size_t list_resync(const struct list *l, size_t at)
 	}
 }
 
+/* Reports bytes that are not an event format. */
+static void entry_report(struct list *l, size_t at, size_t stop)
+{
+	struct tracedat_walk *w = l->w;
+	struct finding *fd = w->dir.truncated;
+
+	if (!entry_is_torn(l, at) || !tracedat_tail_explained(w, l->b, stop)) {
+		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
+					   "%zu bytes that are not an event format", stop - at);
+		finding_path(fd, "%s > %s", l->b->name, l->system);
+	}
+	if (!w->events.finding)
+		w->events.finding = fd;
+}
+
 /* Parses entries from `at` on. claimed: their number as the file states it. Returns where they end, their number in *found,
  * and the number of kept ones in *count. */
 static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *count, uint32_t *found)
@@ -214,11 +254,7 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 		size_t next = list_entry(l, at, count);
 		if (next == SIZE_MAX) {
 			size_t stop = list_resync(l, at + 1);
-			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
-								   "%zu bytes that are not an event format", stop - at);
-			finding_path(fd, "%s > %s", l->b->name, l->system);
-			if (!w->events.finding)
-				w->events.finding = fd;
+			entry_report(l, at, stop);
 			entry_lost(l, at, stop - at, TRACEDAT_RULE_format_size_mismatch);
 			damaged = true;
 			next = stop;
@@ -238,6 +274,8 @@ static size_t list_walk(struct list *l, size_t at, uint32_t claimed, unsigned *c
 #define list_count_report(l, rule, ...) ((void)PLACE(rule), list_count_report_at((l), (rule), __VA_ARGS__))
 static void list_count_report_at(const struct list *l, unsigned rule, size_t at, uint32_t claimed, uint32_t found)
 {
+	if (found < claimed && tracedat_tail_explained(l->w, l->b, at))
+		return;
 	struct finding *fd = tracedat_block_report_at(l->w, rule, l->b, at, 0, "the number of formats is %u, expected %u", claimed,
 						      found);
 	finding_path(fd, "%s > %s", l->b->name, l->system);
@@ -403,8 +441,10 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 			systems++;
 			continue;
 		}
-		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
-							   "%zu bytes that are not an event system", stop - at);
+		struct finding *fd = w->dir.truncated;
+		if (!system_is_torn(&l, at) || !tracedat_tail_explained(w, b, stop))
+			fd = tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, at, stop - at,
+						   "%zu bytes that are not an event system", stop - at);
 		if (!w->events.finding)
 			w->events.finding = fd;
 		entry_lost(&l, at, stop - at, TRACEDAT_RULE_system_count_implausible);
@@ -432,7 +472,7 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 		}
 		at = stop;
 	}
-	if (systems != claimed && !damaged && w->status == TM_OK) {
+	if (systems != claimed && !damaged && w->status == TM_OK && !(systems < claimed && tracedat_tail_explained(w, b, at))) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
 					    "the number of systems is %u, expected %zu", claimed, systems);
 	}

@@ -32,9 +32,10 @@ static void header_page_check(struct tracedat_walk *w, const struct tracedat_blo
 	w->meta.header.regenerate = true;
 	if (!shape) {
 		w->meta.header.rule = TRACEDAT_RULE_header_page_fields;
-		(void)tracedat_block_report(
-			w, TRACEDAT_RULE_header_page_fields, b, at, size,
-			"the fields of header_page are not timestamp, commit, overwrite and data at their offsets");
+		if (!tracedat_tail_explained(w, b, at + size))
+			(void)tracedat_block_report(
+				w, TRACEDAT_RULE_header_page_fields, b, at, size,
+				"the fields of header_page are not timestamp, commit, overwrite and data at their offsets");
 	} else if (p.timestamp.size != 8) {
 		w->meta.header.rule = TRACEDAT_RULE_header_page_timestamp_size;
 		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_timestamp_size, b, at + p.timestamp.line,
@@ -112,8 +113,9 @@ static bool page_text_find(struct tracedat_walk *w, const struct tracedat_block 
 		const uint8_t *found = memmem(b->data + at, end - at, PAGE_TAG, PAGE_TAG_SIZE);
 		tag = found ? (size_t)(found - b->data) : at;
 		h->page_tag_bad = true;
-		(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
-					    "expected the tag header_page here%s", found ? "; it follows later" : "");
+		if (end - at >= PAGE_TAG_SIZE || memcmp(b->data + at, PAGE_TAG, end - at) || !tracedat_tail_explained(w, b, end))
+			(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_tag, b, at, PAGE_TAG_SIZE,
+						    "expected the tag header_page here%s", found ? "; it follows later" : "");
 	}
 	h->size_at = tag + PAGE_TAG_SIZE;
 	h->text = tag + PAGE_TAG_SIZE + 8;
@@ -133,9 +135,12 @@ static size_t event_tag_find(struct tracedat_walk *w, const struct tracedat_bloc
 	const uint8_t *found = memmem(b->data + h->text, room, EVENT_TAG, EVENT_TAG_SIZE);
 	if (!found) {
 		size_t tag = fits ? h->text + (size_t)size : end;
+		bool torn = size <= TRACEDAT_HEADER_MAX && end - tag < EVENT_TAG_SIZE &&
+			    !memcmp(b->data + tag, EVENT_TAG, end - tag);
 		h->event_tag_bad = true;
-		(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, tag, EVENT_TAG_SIZE,
-					    "expected the tag header_event here");
+		if (!torn || !tracedat_tail_explained(w, b, end))
+			(void)tracedat_block_report(w, TRACEDAT_RULE_header_event_tag, b, tag, EVENT_TAG_SIZE,
+						    "expected the tag header_event here");
 		return tag;
 	}
 	size_t tag = (size_t)(found - b->data);
@@ -158,7 +163,9 @@ static void event_text_find(struct tracedat_walk *w, const struct tracedat_block
 		return;
 	uint64_t size = load_u64(b->data + h->event_size_at, w->shape.big_endian);
 	h->event_size = end - h->event;
-	if (size == h->event_size || h->event_tag_bad)
+	/* The file may also end inside of the number of formats, or before the text of the first shows itself. */
+	bool torn = size <= TRACEDAT_HEADER_MAX && (size > h->event_size || h->event_size - size < 4 + 8 + 5);
+	if (size == h->event_size || h->event_tag_bad || (torn && tracedat_tail_explained(w, b, end)))
 		return;
 	(void)tracedat_block_report(w, TRACEDAT_RULE_header_page_size, b, h->event_size_at, 8,
 				    "the size of header_event is %llu, expected the %zu bytes of its text",

@@ -209,10 +209,14 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 			fits &= next == SIZE_MAX && id <= TRACEDAT_ID_LATER;
 		}
 		if (!fits) {
+			bool torn = next == SIZE_MAX && id <= TRACEDAT_ID_LATER &&
+				    (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER);
 			tracedat_option_suspect(w, b, at);
-			(void)tracedat_block_report(
-				w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
-				"the size of option %u is %u, %zu bytes are left, and no option follows it", id, size, end - at);
+			if (!torn || !tracedat_tail_explained(w, b, end))
+				(void)tracedat_block_report(
+					w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
+					"the size of option %u is %u, %zu bytes are left, and no option follows it", id, size,
+					end - at);
 			w->out.lost_other = true;
 			tracedat_drop_block(w, b, at,
 					    (next == SIZE_MAX && w->shape.version == 7 ? end
@@ -229,7 +233,7 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 			return SIZE_MAX;
 		at += TRACEDAT_OPTION_HEADER + size;
 	}
-	if (w->status == TM_OK) {
+	if (w->status == TM_OK && !tracedat_tail_explained(w, b, end)) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_option_missing_done, b, at, 0, "the options end without item 0");
 	}
 	return SIZE_MAX;

@@ -189,7 +189,9 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 				 "the table places the data at 0x%llx, inside the header", (unsigned long long)c->offset);
 		c->lost = true;
 	} else if (end > size) {
-		if (*eof) {
+		if (tracedat_cut_explains(w, w->shape.version == 6 && w->dir.truncated)) {
+			/* tables of instances are behind the end as well */
+		} else if (*eof) {
 			finding_explains(*eof, 1);
 		} else {
 			*eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,

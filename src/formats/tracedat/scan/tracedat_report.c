@@ -62,3 +62,8 @@ bool tracedat_cut_explains(struct tracedat_walk *w, bool follows)
 		finding_explains(w->dir.truncated, 1);
 	return follows;
 }
+
+bool tracedat_tail_explained(struct tracedat_walk *w, const struct tracedat_block *b, size_t end)
+{
+	return tracedat_cut_explains(w, w->dir.truncated && b == &w->meta.v6 && end == b->size);
+}

@@ -35,5 +35,7 @@ struct finding *tracedat_block_milder_at(struct tracedat_walk *w, unsigned rule,
 /* Whether `follows`, what would be reported here, comes from the cut that was reported: counts it there, w->dir.truncated, which is
  * not NULL then. */
 bool tracedat_cut_explains(struct tracedat_walk *w, bool follows);
+/* The same for what reaches to `end` of the block: its last bytes, where the file ends inside of the metadata of version 6. */
+bool tracedat_tail_explained(struct tracedat_walk *w, const struct tracedat_block *b, size_t end);
 
 #endif

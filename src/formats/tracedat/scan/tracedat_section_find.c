@@ -314,5 +314,5 @@ void tracedat_sections_find(struct tracedat_walk *w)
 		at = stop ? stop : section_by_next(&f, at, &h, next, &trusted);
 	}
 	if (!w->dir.section_count && !w->dir.truncated)
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0, "the file has no section");
 }

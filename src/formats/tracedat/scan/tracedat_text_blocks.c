@@ -74,6 +74,9 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 			    const char *expected)
 {
 	char shown[TEXT_QUOTE_SIZE];
+	if (severity == TM_ERROR && !l->ended && !memchr(l->line, 0, l->length) &&
+	    tracedat_tail_explained(l->w, l->b, l->from + l->length))
+		return;
 	if (*first) {
 		finding_explains(*first, 1);
 		return;
@@ -215,7 +218,7 @@ void tracedat_kallsyms_parse(struct tracedat_walk *w, const struct tracedat_bloc
 	}
 	while (lines_next(&l))
 		symbol_line(&l, &symbols_);
-	if (l.number && !l.ended) {
+	if (l.number && !l.ended && !tracedat_tail_explained(w, b, end)) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_kallsyms_no_final_newline, b, end - 1, 1, "the last line has no LF");
 	}
 	if (w->texts.symbols && !symbols_.any_address) {

@@ -1,4 +1,5 @@
 /* Version 6: one sequence without a table of contents, read forward by its sizes. */
+#include "core/text.h"
 #include "formats/tracedat/decode/tracedat_format_list.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
@@ -52,6 +53,12 @@ static bool forward_formats(struct tracedat_v6 *v)
 	size_t end = systems != TRACEDAT_V6_UNKNOWN ? tracedat_systems_end(w->shape.big_endian, v->data, systems, v->size)
 						    : TRACEDAT_V6_UNKNOWN;
 	if (end == TRACEDAT_V6_UNKNOWN || v->size - end < 4) {
+		/* The file may end inside of the next number. */
+		if (systems != TRACEDAT_V6_UNKNOWN && (v->size - systems < 4 || end != TRACEDAT_V6_UNKNOWN)) {
+			v->m.systems = systems;
+			v->m.kallsyms = end;
+			return false;
+		}
 		/* Behind ftrace formats that are whole; the first system is damaged. */
 		bool counted = systems != TRACEDAT_V6_UNKNOWN && load_u32(v->data + at, w->shape.big_endian) &&
 			       v->size - systems >= 4 && load_u32(v->data + systems, w->shape.big_endian) - 1 < SYSTEMS_USUAL;
@@ -97,6 +104,12 @@ static bool forward_texts(struct tracedat_v6 *v)
 	return true;
 }
 
+/* Whether the number there is 0; one that the end of the file cuts is not. */
+static bool number_is_zero(const struct tracedat_v6 *v, size_t at)
+{
+	return at != TRACEDAT_V6_UNKNOWN && v->size - at >= 4 && !load_u32(v->data + at, v->w->shape.big_endian);
+}
+
 static bool forward(struct tracedat_v6 *v)
 {
 	struct tracedat_v6_map *m = &v->m;
@@ -109,11 +122,11 @@ static bool forward(struct tracedat_v6 *v)
 	if (counted_zero)
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	/* Counts and sizes of 0 lead through any zeros: without a tag at the end they are not accepted. */
-	if (m->kallsyms != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->kallsyms, v->w->shape.big_endian))
+	if (number_is_zero(v, m->kallsyms))
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
-	if (m->systems != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->systems, v->w->shape.big_endian) && !counted_zero)
+	if (number_is_zero(v, m->systems) && !counted_zero)
 		m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
-	if (m->ftrace != TRACEDAT_V6_UNKNOWN && !load_u32(v->data + m->ftrace, v->w->shape.big_endian))
+	if (number_is_zero(v, m->ftrace))
 		m->ftrace = m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	return false;
 }
@@ -130,6 +143,18 @@ static void map_cut(struct tracedat_v6 *v, size_t size)
 			*places[i] = TRACEDAT_V6_UNKNOWN;
 }
 
+/* Whether the file ends inside of the number of CPUs at `at`, or the tag behind it. */
+static bool count_is_cut(const struct tracedat_v6 *v, size_t at)
+{
+	static const char tags[][TRACEDAT_TAG_SIZE] = { "options  ", "flyrecord", "latency  " };
+	size_t left = v->size - at;
+
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags) && left < 4 + TRACEDAT_TAG_SIZE; i++)
+		if (left <= 4 || !memcmp(v->data + at + 4, tags[i], left - 4))
+			return true;
+	return false;
+}
+
 /* Whether the file ends inside of one of the texts: sizes lead from one to the next, and the last one is larger than the rest of
  * the file, which is text. */
 static bool texts_cut(struct tracedat_v6 *v)
@@ -141,10 +166,10 @@ static bool texts_cut(struct tracedat_v6 *v)
 
 	for (size_t i = 0, at = m->kallsyms; i < 3 && at != TRACEDAT_V6_UNKNOWN; i++) {
 		size_t width = i == 2 ? 8 : 4;
+		*places[i] = at;
 		if (v->size - at < width)
 			return true;
 		uint64_t size = width == 8 ? load_u64(v->data + at, be) : load_u32(v->data + at, be);
-		*places[i] = at;
 		at += width;
 		if (size > v->size - at) {
 			if (size <= TRACEDAT_BLOCK_MAX && !memchr(v->data + at, 0, v->size - at))
@@ -152,6 +177,10 @@ static bool texts_cut(struct tracedat_v6 *v)
 			break;
 		}
 		at += (size_t)size;
+		if (i == 2 && count_is_cut(v, at)) {
+			m->cpus = at;
+			return true;
+		}
 	}
 	*m = before;
 	return false;
@@ -181,6 +210,24 @@ static bool load(struct tracedat_walk *w, struct tracedat_v6 *v, uint64_t size)
 	return true;
 }
 
+/* Whether the options that follow the tag, if it is theirs, end in what is loaded, and the next tag as well. */
+static bool options_loaded(const struct tracedat_v6 *v)
+{
+	bool be = v->w->shape.big_endian;
+	size_t at = v->m.tag + TRACEDAT_TAG_SIZE;
+
+	if (tracedat_v6_tag(v->data + v->m.tag) != 1)
+		return true;
+	while (v->size - at >= TRACEDAT_OPTION_HEADER && load_u16(v->data + at, be)) {
+		uint32_t size = load_u32(v->data + at + 2, be);
+		at += TRACEDAT_OPTION_HEADER;
+		if (size > v->size - at)
+			return false;
+		at += size;
+	}
+	return v->size - at >= 2 + TRACEDAT_TAG_SIZE;
+}
+
 /* Loads as much as the metadata needs, or as the limit allows if its end is unknown. */
 static bool load_metadata(struct tracedat_walk *w, struct tracedat_v6 *v)
 {
@@ -189,7 +236,7 @@ static bool load_metadata(struct tracedat_walk *w, struct tracedat_v6 *v)
 	for (;;) {
 		if (!load(w, v, size))
 			return false;
-		if (forward(v) || size == whole)
+		if ((forward(v) && options_loaded(v)) || size == whole)
 			return true;
 		size = 4 * size < whole ? 4 * size : whole;
 	}
@@ -246,6 +293,34 @@ static bool is_instance_table(const struct tracedat_walk *w, size_t tag)
 	return false;
 }
 
+/* Whether the file ends inside of the options at `at`: items lead to one that is larger than the rest of the file. */
+static bool options_are_cut(const struct tracedat_v6 *v, size_t at)
+{
+	const struct tracedat_walk *w = v->w;
+
+	if (v->size != w->source->size || tracedat_v6_find(v, at, "flyrecord", 10) != TRACEDAT_V6_UNKNOWN)
+		return false;
+	while (v->size - at >= TRACEDAT_OPTION_HEADER) {
+		unsigned id = load_u16(v->data + at, w->shape.big_endian);
+		uint32_t size = load_u32(v->data + at + 2, w->shape.big_endian);
+		if (!id || id > TRACEDAT_ID_LATER || size > TRACEDAT_BLOCK_MAX)
+			return false;
+		if (size > v->size - at - TRACEDAT_OPTION_HEADER)
+			return true;
+		at += TRACEDAT_OPTION_HEADER + size;
+	}
+	return v->size - at < 2 || load_u16(v->data + at, w->shape.big_endian);
+}
+
+/* Says once that no table follows the options, as the file ends there. */
+static void options_cut(struct tracedat_walk *w, size_t at)
+{
+	if (!w->dir.truncated)
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 0,
+						   "the file ends inside the options: no CPU table follows");
+	w->data.errors = true;
+}
+
 /* The options, and where the tag behind them is. */
 static size_t options_read(struct tracedat_v6 *v, size_t at)
 {
@@ -289,15 +364,15 @@ static void rest_of_header(struct tracedat_v6 *v)
 	unsigned kind = tag_read(v, tag, true);
 	if (kind == 1) {
 		w->dir.tag_seen = true;
+		if (options_are_cut(v, tag + TRACEDAT_TAG_SIZE))
+			options_cut(w, v->size);
 		tag = options_read(v, tag + TRACEDAT_TAG_SIZE);
 		size_t table = tag == TRACEDAT_V6_UNKNOWN ? tracedat_v6_table_find(v, v->m.tag + TRACEDAT_TAG_SIZE)
 							  : TRACEDAT_V6_UNKNOWN;
 		if (table != TRACEDAT_V6_UNKNOWN)
 			tag = table - TRACEDAT_TAG_SIZE;
 		if (tag == TRACEDAT_V6_UNKNOWN || v->size - tag < TRACEDAT_TAG_SIZE) {
-			(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v->size, 0,
-					      "the file ends inside the options: no CPU table follows");
-			w->data.errors = true;
+			options_cut(w, v->size);
 			/* Pages may follow. */
 			w->meta.stop = v->m.tag + TRACEDAT_TAG_SIZE;
 			return;
@@ -352,6 +427,23 @@ static void rest_of_header(struct tracedat_v6 *v)
 /* Bytes of text at the end of a file without tags that are taken for latency output. */
 #define LATENCY_LEAST 1024u
 
+/* Whether one of the last two lines behind `from` is one of an event format, which the end of the file cuts. */
+static bool format_is_last(const struct tracedat_v6 *v, size_t from)
+{
+	size_t end = v->size;
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t *lf = end > from ? text_last_byte(v->data + from, '\n', end - from) : NULL;
+		if (!lf)
+			return false;
+		size_t line = (size_t)(lf - v->data) + 1;
+		if ((v->size - line >= 7 && !memcmp(v->data + line, "\tfield:", 7)) ||
+		    (v->size - line >= 10 && !memcmp(v->data + line, "print fmt:", 10)))
+			return true;
+		end = line - 1;
+	}
+	return false;
+}
+
 /* Where the lines begin that fill the file up to its end; 0: its end is not text. */
 static size_t latency_tail(const struct tracedat_v6 *v)
 {
@@ -361,7 +453,7 @@ static size_t latency_tail(const struct tracedat_v6 *v)
 	const uint8_t *lf = at && v->size - at >= LATENCY_LEAST && v->size == v->w->source->size
 				    ? memchr(v->data + at, '\n', v->size - at)
 				    : NULL;
-	return lf && lf + 1 < v->data + v->size ? (size_t)(lf - v->data) + 1 : 0;
+	return lf && lf + 1 < v->data + v->size && !format_is_last(v, at) ? (size_t)(lf - v->data) + 1 : 0;
 }
 
 /* Finds the blocks to which no sizes lead. */
@@ -393,6 +485,13 @@ void tracedat_v6_read(struct tracedat_walk *w)
 		return;
 	}
 	uint64_t errors = findings_errors(w->findings);
+	bool table = m->cpus != TRACEDAT_V6_UNKNOWN && v.size - m->cpus >= 14, latency = !table && !w->meta.cut && latency_tail(&v);
+	if (!table && !latency) {
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, v.size, 0,
+						   "the file ends before the CPU table");
+		w->meta.stop = v.size;
+		w->data.errors = true;
+	}
 	const size_t stops[] = { m->ftrace, m->systems, m->kallsyms, m->printk, m->cmdlines, m->cpus, v.size };
 	size_t end[6];
 	for (size_t i = 0; i < 6; i++) {
@@ -421,19 +520,15 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	if (m->cmdlines != TRACEDAT_V6_UNKNOWN)
 		tracedat_cmdlines_parse(w, &w->meta.v6, m->cmdlines, end[5]);
 	w->meta.v6.name = "options";
-	if (m->cpus != TRACEDAT_V6_UNKNOWN && v.size - m->cpus >= 14) {
+	if (table) {
 		rest_of_header(&v);
-	} else if (!w->meta.cut && latency_tail(&v)) {
+	} else if (latency) {
 		w->data.latency = true;
 		w->data.latency_at = w->meta.stop = latency_tail(&v);
 		w->out.lost_other = true;
 		(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, w->data.latency_at, v.size - w->data.latency_at,
 				      "no data tag is left; %zu bytes of text at the end are taken for latency output",
 				      v.size - (size_t)w->data.latency_at);
-	} else {
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, v.size, 0, "the file ends before the CPU table");
-		w->meta.stop = v.size;
-		w->data.errors = true;
 	}
 	if (!w->data.buffer_count && !w->data.latency && w->status == TM_OK) {
 		/* The table is lost; CPU data may follow. */

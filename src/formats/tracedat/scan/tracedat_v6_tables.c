@@ -23,6 +23,14 @@ static const char *clock_at(struct tracedat_walk *w, uint64_t at, uint64_t *size
 	return *name_length ? name : NULL;
 }
 
+/* Whether the file ends inside the clock block at `at`, or in front of it. */
+static bool clock_is_cut(struct tracedat_walk *w, uint64_t at)
+{
+	const uint8_t *p = window_at(&w->window, at, 8);
+	uint64_t length = p ? load_u64(p, w->shape.big_endian) : 0;
+	return !p || (length <= CLOCK_MAX && length > window_left(&w->window, at + 8));
+}
+
 /* MAN6 "REST OF TRACE-CMD HEADER": the table of one buffer, and the clock behind it. */
 void tracedat_v6_table_read(struct tracedat_walk *w, unsigned index, uint64_t at, uint32_t count)
 {
@@ -30,8 +38,9 @@ void tracedat_v6_table_read(struct tracedat_walk *w, unsigned index, uint64_t at
 	bool cut = false;
 	b->table_at = at;
 	if (at + 16ull * count > w->source->size) {
-		(void)tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 16ull * count,
-				      "the file ends inside the CPU table of %u entries", count);
+		if (!tracedat_cut_explains(w, w->dir.truncated))
+			w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, at, 16ull * count,
+							   "the file ends inside the CPU table of %u entries", count);
 		w->data.errors = cut = true;
 		count = at < w->source->size ? (uint32_t)((w->source->size - at) / 16) : 0;
 	}
@@ -47,11 +56,13 @@ void tracedat_v6_table_read(struct tracedat_walk *w, unsigned index, uint64_t at
 	}
 	at += 16ull * count;
 	b->clock_at = at;
+	b->clock_cut = cut;
 	if (cut)
 		return;
 	uint64_t size;
 	size_t length;
 	const char *name = clock_at(w, at, &size, &length);
+	b->clock_cut = !name && clock_is_cut(w, at);
 	b->clock_bad = !name;
 	if (!name)
 		return;
@@ -245,6 +256,36 @@ static void instance_name(struct tracedat_walk *w, struct tracedat_option *o, st
 	bytes_free(&name);
 }
 
+/* Whether the table that an option places at `at` was behind the end of the file, which is cut: the data of the buffers that were
+ * read reaches up to there, or beyond the end. */
+static bool table_is_cut(const struct tracedat_walk *w, uint64_t at)
+{
+	if (at <= w->source->size && w->source->size - at >= TRACEDAT_TAG_SIZE)
+		return false;
+	for (size_t i = 0; i < w->data.buffer_count; i++) {
+		if (w->data.buffers[i].clock_cut)
+			return true;
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			if (c->size && c->offset <= at && c->size <= at - c->offset &&
+			    (c->size == at - c->offset || c->offset + c->size > w->source->size))
+				return true;
+		}
+	}
+	return w->dir.truncated != NULL;
+}
+
+/* The table of an instance is missing, as the file ends before it. */
+static void table_cut(struct tracedat_walk *w, struct tracedat_option *o, uint64_t at, const char *name)
+{
+	if (!tracedat_cut_explains(w, w->dir.truncated))
+		w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, w->source->size, 0,
+						   "the file ends before the table of instance %s at 0x%llx", name,
+						   (unsigned long long)at);
+	w->data.tables_cut = true;
+	tracedat_option_drop(o, TRACEDAT_RULE_truncated_file, "an instance whose data is behind the end of the file");
+}
+
 /* The buffers that BUFFER options point at. */
 void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 {
@@ -260,6 +301,9 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		if (tag && tracedat_v6_tag(tag) != 2 && table_stands(w, at + TRACEDAT_TAG_SIZE, count)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, at, TRACEDAT_TAG_SIZE,
 					      "the tag in front of the table of instance %s is not \"flyrecord\"", name);
+		} else if (table_is_cut(w, at)) {
+			table_cut(w, o, at, name);
+			continue;
 		} else if (!tag || tracedat_v6_tag(tag) != 2) {
 			uint64_t swapped = __builtin_bswap64(at);
 			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
@@ -330,6 +374,12 @@ void tracedat_v6_clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
 		return;
 	}
 	const struct tracedat_option *o = &w->dir.options[w->dir.clock_option];
+	if (b->clock_cut) {
+		if (!tracedat_cut_explains(w, w->dir.truncated))
+			w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, b->clock_at, 8,
+							   "the file ends inside the clock behind the CPU table");
+		return;
+	}
 	if (b->clock_bad) {
 		/* Up to 2.3 trace-cmd let the first page of data overwrite the end of the block. */
 		(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_block_missing, b->clock_at, 8,
