@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "formats/uftrace/scan/uftrace_stream.h"
+#include "formats/uftrace/salvage/uftrace_infer.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 
 void uftrace_repair_keep(struct uftrace_stream *t, uint64_t upto)
@@ -34,9 +35,10 @@ void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, 
 		plan_replace(t->w->plan, t->output.out, t->source, place, 1, &low, 1, rule, "the record has no arguments");
 	t->output.kept_from = place + 1;
 	uftrace_repair_leave(t, at + UFTRACE_RECORD_SIZE, next, rule, "arguments that cannot be read");
-	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length)
-		uftrace_repair_doubt_record(t, at,
-					    at + UFTRACE_RECORD_SIZE); /* it is its values that were hit, or what is around them */
+	/* It is its values that were hit, or what is around them; or the address, which is that of a function without values. */
+	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length ||
+	    (rule == UFTRACE_RULE_dat_payload_without_spec && !t->w->infer->cause))
+		uftrace_repair_doubt_record(t, at, at + UFTRACE_RECORD_SIZE);
 	t->output.lost_some = true; /* arguments, and what was found behind them may be another record than the next */
 	t->output.kept_from = next;
 	t->output.patched++;
@@ -67,6 +69,8 @@ void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid)
 	plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
+#define VALUE_UNIT 8u /* values are padded to it */
+
 /* Lists [from, upto), but for what is listed already. */
 static void doubt(struct uftrace_stream *t, uint64_t from, uint64_t upto, const char *why)
 {
@@ -92,8 +96,17 @@ void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at)
 void uftrace_repair_doubt_last(struct uftrace_stream *t, uint64_t at)
 {
 	/* Not one of another file. */
-	if (t->back.at < at && t->back.at >= t->output.kept_from)
-		uftrace_repair_doubt_record(t, t->back.at, t->back.at + UFTRACE_RECORD_SIZE);
+	if (t->back.at >= at || t->back.at < t->output.kept_from)
+		return;
+	if (t->back.behind_values)
+		uftrace_repair_doubt_values(t, t->back.at);
+	uftrace_repair_doubt_record(t, t->back.at, t->back.at + UFTRACE_RECORD_SIZE);
+}
+
+void uftrace_repair_doubt_values(struct uftrace_stream *t, uint64_t at)
+{
+	if (at >= t->output.kept_from + VALUE_UNIT)
+		doubt(t, at - VALUE_UNIT, at, "values directly before a time that was hit");
 }
 
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next)

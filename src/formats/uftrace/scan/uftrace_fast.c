@@ -91,6 +91,7 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->last_word = end.word;
 	t->suspect = t->ahead = false;
 	t->back.at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
+	t->back.behind_values = end.values > 0; /* it may be */
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)

@@ -56,6 +56,8 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		*suspect = *odd = t->ahead = true;
+		if (t->started && t->back.at + UFTRACE_RECORD_SIZE < at)
+			uftrace_repair_doubt_values(t, at);
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = finding_milder(w->findings, UFTRACE_RULE_dat_time_before_task, TM_WARNING, t->source, at, UFTRACE_RECORD_SIZE);
@@ -130,6 +132,7 @@ static uint64_t walk_lost(struct uftrace_stream *t, uint64_t at, uint64_t end, u
 /* What walk_item() goes back to when a record turns out to be a part of the damage behind it. */
 static void remember(struct uftrace_stream *t, uint64_t at)
 {
+	t->back.behind_values = t->back.at + UFTRACE_RECORD_SIZE < at;
 	t->back.at = at;
 	t->back.time = t->time;
 	t->back.last_time = t->last_time;

@@ -76,6 +76,7 @@ struct uftrace_stream_output {
 struct uftrace_stream_back {
 	uint64_t at; /* of the last record */
 	uint64_t time, last_time, last_word;
+	bool behind_values; /* the record in front of it has values */
 	unsigned depth, unknown;
 };
 

@@ -177,6 +177,8 @@ static void report_line(struct sym_walk *sym, const char *text, size_t length, u
 {
 	char shown[TEXT_QUOTE_SIZE];
 
+	if (at) /* the line before may end where this one begins because of the hit */
+		uftrace_repair_doubt(sym->w, sym->source, at - 1, 1);
 	uftrace_repair_doubt(sym->w, sym->source, at, raw);
 	if (sym->malformed++)
 		return;
