@@ -22,6 +22,7 @@ struct fast_state {
 	size_t with_values; /* the last record that has some */
 	uint64_t time, word;
 	unsigned depth;
+	unsigned gap, in_front; /* bytes behind the last record; behind the one in front of it */
 };
 
 /* The size of the values behind a record, -1 where the walk has to see them. */
@@ -36,12 +37,12 @@ static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t
 /* Each byte order has a loop of its own, and so have other writers (the QEMU plugin), whose depths are not checked: see
  * uftrace_nest(). */
 __attribute__((always_inline)) static inline struct fast_state run(const struct uftrace_stream *t, const uint8_t *p, size_t size,
-								   const bool big, const bool foreign)
+								   unsigned gap, const bool big, const bool foreign)
 {
 	const uint64_t limit = t->time_limit, era = t->era;
 	const unsigned top = t->w->info->head.max_stack < 1024 ? t->w->info->head.max_stack : 1024, unknown = t->unknown;
 	uint64_t *const frames = t->frames;
-	struct fast_state now = { .time = t->time, .word = t->last_word, .depth = t->depth }, before = now;
+	struct fast_state now = { .time = t->time, .word = t->last_word, .depth = t->depth, .gap = gap }, before = now;
 
 	while (size - now.at >= UFTRACE_RECORD_SIZE) {
 		uint64_t time = load_u64(p + now.at, big), word = load_u64(p + now.at + 8, big), address = word >> 16;
@@ -54,6 +55,7 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 			    : uftrace_word_depth(word) != level || level < unknown || level >= top ||
 				      (is_exit & (frames[level] != address)))
 			break;
+		unsigned in_front = now.gap;
 		if (word & MORE) {
 			size_t body = now.at + UFTRACE_RECORD_SIZE;
 			int values = values_size(known->specs[is_exit], p + body, size - body, big);
@@ -63,7 +65,11 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 			now.with_values = now.at;
 			now.at += (unsigned)values;
 			now.values += (unsigned)values;
+			now.gap = (unsigned)values;
+		} else {
+			now.gap = 0;
 		}
+		now.in_front = in_front;
 		now.at += UFTRACE_RECORD_SIZE;
 		now.time = time;
 		now.word = word;
@@ -79,9 +85,10 @@ __attribute__((always_inline)) static inline struct fast_state run(const struct 
 size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, size_t size)
 {
 	bool big = t->w->info->head.big_endian;
-	struct fast_state end = t->w->info->foreign ? (big ? run(t, p, size, true, true) : run(t, p, size, false, true))
-				: big		    ? run(t, p, size, true, false)
-						    : run(t, p, size, false, false);
+	unsigned gap = t->back.at + UFTRACE_RECORD_SIZE < at;
+	struct fast_state end = t->w->info->foreign ? (big ? run(t, p, size, gap, true, true) : run(t, p, size, gap, false, true))
+				: big		    ? run(t, p, size, gap, true, false)
+						    : run(t, p, size, gap, false, false);
 
 	if (!end.at)
 		return 0;
@@ -91,7 +98,7 @@ size_t uftrace_fast(struct uftrace_stream *t, uint64_t at, const uint8_t *p, siz
 	t->last_word = end.word;
 	t->suspect = t->ahead = false;
 	t->back.at = at + (end.word & MORE ? end.with_values : end.at - UFTRACE_RECORD_SIZE);
-	t->back.behind_values = end.values > 0; /* it may be */
+	t->back.behind_values = end.in_front > 0;
 	t->dat->records += count;
 	t->w->records->fast += count;
 	if (end.time > t->dat->last_time)
