@@ -24,7 +24,8 @@
 #define BUDGET_EACH 256u
 #define BUDGET_CHANNEL (16u * 1024 * 1024)
 #define BUDGET_MAX (128u * 1024 * 1024)
-/* Ids that are likely where none is declared of a channel: tracers number its types from 0 on. */
+/* Ids that are likely where none is declared of a channel: tracers number its types from 0 on. Where blocks begin with events of
+ * higher ones, these are. */
 #define IDS_LIKELY 128u
 #define OBSERVE_COST (MODELS / 2)
 #define TRY_COST 16u
@@ -159,13 +160,57 @@ static void block_advance(struct lttng_inference *inf, struct lttng_infer_block 
 	}
 }
 
-/* The highest id that is declared, or that is likely. */
-static uint32_t highest_likely(const struct lttng_table *table)
+/* The highest id that is declared; UINT32_MAX: none is. */
+static uint32_t highest_declared(const struct lttng_table *table)
 {
 	uint32_t id = table->types.highest + 1;
 	for (const struct lttng_marker *m; id && !((m = lttng_table_get(table, id - 1)) && m->type.declared);)
 		id--;
-	return id ? id - 1 : IDS_LIKELY;
+	return id - 1;
+}
+
+/* The highest id with which a block of a channel begins that has no declared type, its first event being where its header ends; of
+ * two blocks or more, so that one that was hit does not count. */
+static uint32_t highest_seen(struct lttng_inference *inf, const struct lttng_channel *c)
+{
+	uint32_t first = 0, second = 0;
+
+	for (unsigned i = 0; i < inf->block_count && inf->t->window.status == TM_OK; i++) {
+		const struct lttng_infer_block *b = &inf->blocks[i];
+		struct lttng_walk w = walk_from(inf->t, b);
+		struct lttng_event e;
+		if (b->file->channel != c)
+			continue;
+		window_to(inf->t, b->file);
+		enum lttng_defect defect = lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e);
+		if (!is_plausible(&w, &e) || (defect != EVENT_OK && !is_unknown(defect)))
+			continue;
+		if (e.id > first) {
+			second = first;
+			first = e.id;
+		} else if (e.id > second) {
+			second = e.id;
+		}
+	}
+	return second;
+}
+
+/* Which ids are likely in the blocks of channels of which none is declared. */
+static void expect_ids(struct lttng_inference *inf)
+{
+	const struct lttng_channel *asked = NULL;
+	uint32_t seen = 0;
+
+	for (unsigned i = 0; i < inf->block_count; i++) {
+		struct lttng_infer_block *b = &inf->blocks[i];
+		if (b->highest != UINT32_MAX)
+			continue;
+		if (asked != b->file->channel) {
+			asked = b->file->channel;
+			seen = highest_seen(inf, asked);
+		}
+		b->highest = seen > IDS_LIKELY ? seen : IDS_LIKELY;
+	}
 }
 
 /* ---- the budget ---- */
@@ -204,7 +249,7 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 	struct lttng_trace *t = inf->t;
 	struct lttng_frame frame;
 	struct lttng_header h;
-	uint32_t highest = highest_likely(f->channel->table);
+	uint32_t highest = highest_declared(f->channel->table);
 	uint64_t at = 0;
 
 	window_to(t, f);
@@ -596,6 +641,7 @@ static void observe_again(struct lttng_inference *inf)
 /* Learns one type after the other; each makes the walks go on to the next. */
 static void learn(struct lttng_inference *inf)
 {
+	expect_ids(inf);
 	for (unsigned i = 0; i < inf->block_count; i++)
 		block_advance(inf, &inf->blocks[i]);
 	for (unsigned stage = 0; stage < STAGES && inf->t->window.status == TM_OK && inf->t->status == TM_OK;) {
