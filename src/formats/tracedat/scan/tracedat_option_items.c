@@ -166,6 +166,25 @@ static bool option_goes_on(struct tracedat_walk *w, const struct tracedat_block 
 	return next < end && w->dir.resyncs++ < RESYNCS_MAX && tracedat_options_lead(&w->shape, b->data, next, end) == next;
 }
 
+/* The item at `at` cannot be read; `next`: the one behind it, SIZE_MAX: there is none. */
+static void option_unread(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, size_t next)
+{
+	const bool last = next == SIZE_MAX, headed = end - at >= TRACEDAT_OPTION_HEADER;
+	const uint16_t id = load_u16(b->data + at, w->shape.big_endian);
+	const uint32_t size = headed ? load_u32(b->data + at + 2, w->shape.big_endian) : UINT32_MAX;
+	const bool torn = last && id <= TRACEDAT_ID_LATER && (!headed || size > end - at - TRACEDAT_OPTION_HEADER);
+
+	tracedat_option_suspect(w, b, at);
+	if (!torn || !tracedat_tail_explained(w, b, end))
+		(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at, last ? TRACEDAT_OPTION_HEADER : next - at,
+					    "the size of option %u is %u, %zu bytes are left, and no option follows it", id, size,
+					    end - at);
+	w->out.lost_other = true;
+	if (last)
+		next = w->shape.version == 7 ? end : at;
+	tracedat_drop_block(w, b, at, next - at, TRACEDAT_RULE_option_size, "an option that cannot be read");
+}
+
 size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, unsigned section)
 {
 	while (end - at >= 2 && w->status == TM_OK) {
@@ -209,21 +228,7 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 			fits &= next == SIZE_MAX && id <= TRACEDAT_ID_LATER;
 		}
 		if (!fits) {
-			bool torn = next == SIZE_MAX && id <= TRACEDAT_ID_LATER &&
-				    (end - at < TRACEDAT_OPTION_HEADER || size > end - at - TRACEDAT_OPTION_HEADER);
-			tracedat_option_suspect(w, b, at);
-			if (!torn || !tracedat_tail_explained(w, b, end))
-				(void)tracedat_block_report(
-					w, TRACEDAT_RULE_option_size, b, at, next == SIZE_MAX ? TRACEDAT_OPTION_HEADER : next - at,
-					"the size of option %u is %u, %zu bytes are left, and no option follows it", id, size,
-					end - at);
-			w->out.lost_other = true;
-			tracedat_drop_block(w, b, at,
-					    (next == SIZE_MAX && w->shape.version == 7 ? end
-					     : next == SIZE_MAX			       ? at
-										       : next) -
-						    at,
-					    TRACEDAT_RULE_option_size, "an option that cannot be read");
+			option_unread(w, b, at, end, next);
 			if (next == SIZE_MAX)
 				return SIZE_MAX;
 			at = next;
