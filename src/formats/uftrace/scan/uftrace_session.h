@@ -14,7 +14,7 @@ struct uftrace_session {
 	uint32_t map;	 /* UFTRACE_NONE: no file */
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
-	bool unmapped;	 /* its map does not have its program */
+	bool unmapped;	     /* its map does not have its program */
 	bool used, begun;    /* records of its process are in it; a line of the process is */
 	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
 	uint64_t at;	     /* of the id in task.txt, where another is written: */
