@@ -35,10 +35,10 @@ CEILINGS = {
         "uftrace": {"altered": 3, "invented": 2},
     },
     "all": {
-        "fxt": {"altered": 60000, "invented": 450, "doubted, one hit": 6.0},
-        "ktrace": {"altered": 6, "invented": 250, "claims": 2, "doubted, one hit": 4.5},
-        "tracedat": {"altered": 2093, "invented": 6893, "claims": 7, "doubted, one hit": 2.0, "lost, one hit": 1.7},
-        "uftrace": {"altered": 393, "invented": 37023, "claims": 71, "lost, one hit": 6.8, "lost, 25 hits": 1.1, "lost, 400 hits": 78},
+        "fxt": {"altered": 6, "invented": 23},
+        "ktrace": {"altered": 2, "invented": 20, "doubted, one hit": 1.9},
+        "tracedat": {"altered": 37, "invented": 1232, "claims": 1, "doubted, one hit": 1.8},
+        "uftrace": {"invented": 3},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
