@@ -223,8 +223,9 @@ static void child_ended(struct child *c, int status, const struct rusage *used, 
 	int64_t microseconds = (int64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 + used->ru_utime.tv_usec +
 			       used->ru_stime.tv_usec;
 	/* The kernel ends a process that passes its limit of processor time with SIGXCPU, then SIGKILL. It may have been a child
-	 * of the command, whose time is included here. */
-	bool spent = microseconds >= (int64_t)limits->seconds * 1000000;
+	 * of the command, whose time is included here. The limit counts ticks and the usage is exact: beside other work they are
+	 * apart by some percent. */
+	bool spent = microseconds >= (int64_t)limits->seconds * 1000000 / 8 * 7;
 
 	r->code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 	if (WIFEXITED(status))
