@@ -92,15 +92,8 @@ static bool read_addresses(struct uftrace_walk *w, const struct uftrace_map *map
 static bool fits(const struct placing *p, uint64_t relative)
 {
 	const struct uftrace_module *m = p->module;
-	size_t low = 0, high = m->count;
+	size_t low = uftrace_sym_behind(m, relative);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->symbols[middle].address <= relative)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (unsigned back = 0; low > 0 && back < 4; low--, back++)
 		if (is_function(&m->symbols[low - 1]))
 			return relative - m->symbols[low - 1].address <= PROLOGUE_MAX;

@@ -559,7 +559,7 @@ bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint
 	return good;
 }
 
-uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)
+size_t uftrace_sym_behind(const struct uftrace_module *m, uint64_t relative)
 {
 	size_t low = 0, high = m->count;
 
@@ -570,6 +570,13 @@ uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)
 		else
 			high = middle;
 	}
+	return low;
+}
+
+uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)
+{
+	size_t low = uftrace_sym_behind(m, relative);
+
 	/* Of symbols at one address the first that is a function. */
 	for (unsigned back = 0; low > 0 && back < 16; low--, back++) {
 		const struct uftrace_symbol *symbol = &m->symbols[low - 1];

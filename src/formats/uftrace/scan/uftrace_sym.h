@@ -56,6 +56,8 @@ struct uftrace_symbols {
 
 /* uftrace_sym.c */
 bool uftrace_sym_walk(struct uftrace_walk *w);
+/* The index of the first symbol behind that address. */
+size_t uftrace_sym_behind(const struct uftrace_module *m, uint64_t relative);
 /* Adds the symbols of a text that is made anew; *module: their index. */
 bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint32_t *module);
 /* Index of the symbol at an address from the start of its module; UFTRACE_NONE. */
