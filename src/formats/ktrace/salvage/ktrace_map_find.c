@@ -37,6 +37,13 @@ unsigned ktrace_map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, un
 	return run;
 }
 
+bool ktrace_map_goes_on(struct ktrace_input *in, uint64_t at, uint64_t limit)
+{
+	/* Fillers at the end are no damage, nor is an entry that is odd by itself. */
+	return map_entry_is_strict(in, at, limit) || map_entry_is_filler(in, at) ||
+	       ktrace_map_run(in, at + ktrace_thread_size(in->is_64), limit, MAP_BAD) == MAP_BAD;
+}
+
 /* The end of the entries from `at` on. */
 static uint64_t map_end(struct ktrace_input *in, uint64_t at, uint64_t limit)
 {
@@ -59,9 +66,7 @@ struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map,
 	struct ktrace_map_gap gap = { stated, stated, stated };
 	uint64_t at = map;
 
-	/* Fillers at the end are no damage, nor is an entry that is odd by itself. */
-	while (at < stated && (map_entry_is_strict(in, at, limit) || map_entry_is_filler(in, at) ||
-			       ktrace_map_run(in, at + size, limit, MAP_BAD) == MAP_BAD))
+	while (at < stated && ktrace_map_goes_on(in, at, limit))
 		at += size;
 	if (at >= stated || at == map)
 		return gap;

@@ -15,4 +15,7 @@ struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map,
 /* How many entries from `at` on, up to `most`, are threads with names that are padded with zeros. */
 unsigned ktrace_map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, unsigned most);
 
+/* Whether the map may go on with the entry at `at`: one as kernels write it, a filler, or one in front of such. */
+bool ktrace_map_goes_on(struct ktrace_input *in, uint64_t at, uint64_t limit);
+
 #endif

@@ -58,7 +58,8 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 	threads = (first - raw->map) / entry;
 	for (uint64_t at = first, count = threads; at <= page && page - at >= entry; at += entry) {
 		const uint8_t *p = window_at(&in->window, at, entry);
-		if (!p || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)))
+		if (!p || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)) ||
+		    (count >= raw->threads && !ktrace_map_goes_on(in, at, page)))
 			break;
 		/* Entries of zeros may be a hole: more follow. */
 		bool adjacent = count++ == threads;

@@ -223,8 +223,14 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 
 void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 {
-	ktrace_foreign_find(w, c->last_data, c->last_data + c->last_size);
-	ktrace_repair_doubt(&w->repair, c->last_data, c->last_data + c->last_size, "payload of the chunk before damage");
+	uint64_t end = c->last_data + c->last_size, records = KTRACE_RUN * ktrace_event_size(w->in.is_64);
+
+	ktrace_foreign_find(w, c->last_data, end);
+	/* Records were tested one by one: what ends the chunk can have hit the last ones only. */
+	if (c->last_events && c->last_size > records)
+		ktrace_repair_doubt(&w->repair, end - records, end, "the last records before damage");
+	else
+		ktrace_repair_doubt(&w->repair, c->last_data, end, "payload of the chunk before damage");
 	c->last_size = 0;
 }
 
@@ -289,5 +295,6 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		chunk_padding(w, c, chunk, x);
 	c->last_data = data;
 	c->last_size = kept;
+	c->last_events = chunk->tag == KTRACE_EVENTS && !is_short;
 	w->chunks++;
 }

@@ -11,14 +11,15 @@ struct ktrace_chunks {
 	uint64_t body;		       /* offset of the body */
 	uint64_t singles;	       /* bit i: kind i of the table was seen */
 	uint64_t last_data, last_size; /* payload of the chunk before */
+	bool last_events;	       /* they are records of events */
 	bool broken;		       /* the size of that chunk is wrong */
 };
 
 /* Reports, and with a plan keeps, one chunk: its header, its payload, its padding, up to x->next. */
 void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
 		       const struct ktrace_extent *x);
-/* Lists the payload of the chunk before as doubtful: when no chunk starts where it ends, bytes may have been inserted into it or
- * removed. */
+/* Lists the payload of the chunk before as doubtful, or its last records: when no chunk starts where it ends, bytes may have been
+ * inserted into it or removed. */
 void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c);
 
 #endif

@@ -10,7 +10,7 @@
 
 void ktrace_events_open(struct ktrace_events *k)
 {
-	k->unknown_index.max = KTRACE_THREADS_MAX;
+	k->unknown_index.max = k->met.max = KTRACE_THREADS_MAX;
 	k->open.max = k->strings.max = k->spans.max = KTRACE_OPEN_MAX;
 }
 
@@ -18,6 +18,7 @@ void ktrace_events_free(struct ktrace_events *k)
 {
 	free(k->unknown);
 	ktrace_table_free(&k->unknown_index);
+	ktrace_table_free(&k->met);
 	ktrace_table_free(&k->open);
 	ktrace_table_free(&k->strings);
 	ktrace_table_free(&k->spans);
@@ -25,7 +26,7 @@ void ktrace_events_free(struct ktrace_events *k)
 
 bool ktrace_events_failed(const struct ktrace_events *k)
 {
-	return k->unknown_index.failed || k->open.failed || k->strings.failed || k->spans.failed;
+	return k->unknown_index.failed || k->met.failed || k->open.failed || k->strings.failed || k->spans.failed;
 }
 
 /* ---- rules that count ---- */
@@ -178,7 +179,7 @@ static void event_meaning(struct stretch_walk *ev, const struct ktrace_event *e,
 		if (!ktrace_table_has(&w->in.threads, e->args[0]))
 			(void)ktrace_table_set(&w->in.threads, e->args[0], 0);
 		if (w->events.born_count < KTRACE_BORN_MAX)
-			w->events.born[w->events.born_count++] = offset;
+			w->events.born[w->events.born_count++] = (struct ktrace_born){ offset, e->args[0] };
 		return;
 	case KTRACE_LOST_EVENTS:
 		w->events.lost = true;
@@ -238,6 +239,8 @@ static void event_thread(struct stretch_walk *ev, const struct ktrace_event *e, 
 	if (!e->tid) {
 		event_count(ev, event_tid_zero, offset);
 	} else if (*cached != e->tid) {
+		if (w->repair.plan)
+			(void)ktrace_table_set(&w->events.met, e->tid, 1);
 		if (ktrace_table_has(&w->in.threads, e->tid))
 			*cached = e->tid;
 		else
@@ -449,6 +452,10 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 #define KTRACE_THREADS_LOST 16u
 /* Threads that nothing names, and that are what is left of damaged ids, are so rare. */
 #define LONE_SHARE 16u
+/* An id is far above another one that it exceeds by so many bits. */
+#define FAR_BITS 8u
+/* Events that create threads, one of which may have named it. */
+#define BIRTHS_DOUBTED 4u
 /* Damage that reaches over several records leaves the same id in all of them. */
 #define LONE_RECORDS 4u
 
@@ -481,19 +488,56 @@ static void events_doubt_lone(struct ktrace_walk *w, uint64_t lone)
 	ktrace_odd_end(&odd);
 }
 
-/* A thread with several events that nothing names: what named it is damaged. That is an event that creates a thread, or an entry of
- * a thread map whose id differs in one byte. */
-static void events_doubt_names(struct ktrace_walk *w, uint64_t tid)
+/* Whether the thread has no events, as the one that a damaged id names. */
+static bool thread_is_idle(const struct ktrace_walk *w, uint64_t tid)
+{
+	return w->events.met.full || !ktrace_table_has(&w->events.met, tid);
+}
+
+/* A thread with several events that nothing names: what named it is damaged. That is an entry of a thread map whose id differs in
+ * one byte, or an event that creates a thread; what is left there names a thread without events. Whether there is such an entry. */
+static bool events_doubt_entries(struct ktrace_walk *w, uint64_t tid)
 {
 	uint32_t entry = ktrace_thread_size(w->in.is_64);
+	bool found = false;
 
 	for (unsigned byte = 0; byte < (w->in.is_64 ? 6u : 4u); byte++)
 		for (uint64_t bits = 1; bits < 256; bits++) {
-			uint32_t at = ktrace_table_get(&w->in.threads, tid ^ bits << (8 * byte));
-			if (at != MAP_NONE && at)
-				ktrace_repair_doubt(&w->repair, 4 * (uint64_t)at, 4 * (uint64_t)at + entry,
-						    "an entry like that of a thread which no thread map has");
+			uint64_t other = tid ^ bits << (8 * byte);
+			uint32_t at = ktrace_table_get(&w->in.threads, other);
+			if (at == MAP_NONE || !at || !thread_is_idle(w, other))
+				continue;
+			ktrace_repair_doubt(&w->repair, 4 * (uint64_t)at, 4 * (uint64_t)at + entry,
+					    "an entry like that of a thread which no thread map has");
+			found = true;
 		}
+	return found;
+}
+
+/* A new thread acts soon: the last few that were created before its first event. */
+static void events_doubt_births(struct ktrace_walk *w, uint64_t first)
+{
+	const struct ktrace_events *k = &w->events;
+	unsigned births = 0;
+
+	for (unsigned i = k->born_count; i && births < BIRTHS_DOUBTED; i--) {
+		if (k->born[i - 1].offset >= first || !thread_is_idle(w, k->born[i - 1].tid))
+			continue;
+		ktrace_repair_doubt(&w->repair, k->born[i - 1].offset, k->born[i - 1].offset + ktrace_event_size(w->in.is_64),
+				    "creates a thread without events, where another one has them that nothing creates");
+		births++;
+	}
+}
+
+/* Ids are counted up: one that is far above those of all maps is no thread's. */
+static void events_doubt_far_births(struct ktrace_walk *w)
+{
+	const struct ktrace_events *k = &w->events;
+
+	for (unsigned i = 0; i < k->born_count; i++)
+		if (k->born[i].tid >> FAR_BITS > w->in.highest_thread && thread_is_idle(w, k->born[i].tid))
+			ktrace_repair_doubt(&w->repair, k->born[i].offset, k->born[i].offset + ktrace_event_size(w->in.is_64),
+					    "creates a thread whose id is far above all others");
 }
 
 static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64_t lone)
@@ -504,12 +548,14 @@ static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64
 	/* Where a thread map is damaged, it named them. */
 	if (threads == lone || threads - lone > KTRACE_THREADS_LOST || w->map_damaged)
 		return;
-	for (size_t i = 0; i < k->unknown_count; i++)
-		if (!thread_is_lone(w, &k->unknown[i]) && !ktrace_table_has(&w->in.threads, k->unknown[i].tid))
-			events_doubt_names(w, k->unknown[i].tid);
-	for (unsigned i = 0; i < k->born_count; i++)
-		ktrace_repair_doubt(&w->repair, k->born[i], k->born[i] + ktrace_event_size(w->in.is_64),
-				    "one of the events that create threads names another thread than it did");
+	for (unsigned i = 0; i < w->in.beside_count; i++)
+		ktrace_repair_doubt(&w->repair, w->in.beside[i], w->in.beside[i] + ktrace_thread_size(w->in.is_64),
+				    "an entry of the thread map beside a hole");
+	for (size_t i = 0; i < k->unknown_count; i++) {
+		const struct ktrace_unknown *u = &k->unknown[i];
+		if (!thread_is_lone(w, u) && !ktrace_table_has(&w->in.threads, u->tid) && !events_doubt_entries(w, u->tid))
+			events_doubt_births(w, u->first);
+	}
 }
 
 static void events_finish_threads(struct ktrace_walk *w)
@@ -549,6 +595,8 @@ void ktrace_events_finish(struct ktrace_walk *w)
 	struct findings *f = w->scan->findings;
 	uint32_t size = ktrace_event_size(w->in.is_64);
 
+	if (w->repair.plan && w->in.thread_map)
+		events_doubt_far_births(w);
 	events_finish_threads(w);
 	if (k->lone_ends && !k->open.full)
 		finding_report(f, KTRACE_RULE_event_end_without_start, w->in.source, k->lone_ends_first, size,

@@ -27,9 +27,12 @@ struct ktrace_events {
 	size_t unknown_count, unknown_capacity;
 	struct ktrace_table unknown_index; /* tid -> its place in `unknown` */
 	struct ktrace_table open;	   /* thread and event id -> starts that have no end so far */
-	uint64_t born[KTRACE_BORN_MAX];	   /* offsets of events that create a thread */
+	struct ktrace_born {
+		uint64_t offset, tid;
+	} born[KTRACE_BORN_MAX]; /* events that create a thread */
 	unsigned born_count;
-	bool sampled; /* the records so far are one sample of a profiler */
+	struct ktrace_table met; /* where something is repaired: threads that have events */
+	bool sampled;		 /* the records so far are one sample of a profiler */
 	uint64_t open_starts, starts_first, lone_ends, lone_ends_first;
 	struct ktrace_table strings; /* ids of global strings */
 	struct ktrace_table spans;   /* thread and kind of string -> its bytes so far + 1; 0: it is complete */

@@ -29,7 +29,7 @@ static void header_report_at(struct ktrace_walk *w, enum ktrace_rule rule, uint6
 	w->header_hit |= ktrace_rule_casts_doubt(rule);
 	/* Without it no time of an event means what it did. */
 	if (!place_silenced() && (rule == KTRACE_RULE_timebase_zero || rule == KTRACE_RULE_timebase_implausible))
-		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");
+		w->clock.doubtful = true;
 	va_start(arguments, format);
 	finding_say_list(fd, format, arguments);
 	va_end(arguments);
@@ -191,12 +191,9 @@ enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_h
 	w->clock.denom = h->denom;
 	header_width_check(w, h, first);
 	*end = header_end_check(w, h, first);
-	/* What hit it may have put chunks of another file behind it. */
-	if (w->header_hit)
-		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, end->end, "chunks of a header that is odd");
 	/* What hit another field may have hit the timebase: those of Apple's machines are known. */
 	if (w->header_odd && !(h->numer == 1 && h->denom == 1) && !(h->numer == 125 && h->denom == 3))
-		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, w->in.source->size, "events whose timebase may be damaged");
+		w->clock.doubtful = true;
 	return TM_OK;
 }
 

@@ -8,6 +8,10 @@
 
 /* Records beside damage that count as doubtful although they pass the tests. */
 #define MARGIN 2u
+/* At most so many: where more are odd, a map that they refer to is missing. */
+#define MARGIN_MOST 32u
+/* Records between two regions of damage that may be a block from elsewhere. */
+#define ISLAND_BYTES 65536u
 /* One record in so many, at most, may follow a leap in time for a gap to be found by it. */
 #define LEAP_SHARE 16u
 
@@ -36,7 +40,7 @@ static uint64_t keep_margin(struct ktrace_keep *keep, uint64_t from, uint64_t un
 	uint32_t size = ktrace_event_size(keep->walk->in.is_64);
 	uint64_t records = (until - from) / size, margin = MARGIN, clean = 0, i;
 
-	for (i = 0; i < records && clean < KTRACE_RUN; i++) {
+	for (i = 0; i < records && i < MARGIN_MOST && clean < KTRACE_RUN; i++) {
 		uint64_t at = at_its_end ? until - (i + 1) * size : from + i * size;
 		clean = ktrace_record_anomalies(&keep->walk->in, at) ? 0 : clean + 1;
 		if (!clean)
@@ -80,8 +84,36 @@ static void keep_doubt_missing(struct ktrace_keep *keep, uint64_t from, uint64_t
 	ktrace_odd_end(&odd);
 }
 
+/* Whether the records from `from` on, but for the first ones, are verified by what they say: in the order of time, and each of a
+ * CPU and a thread of the maps. Those that are read from a few bytes too early have other threads. */
+static bool run_is_verified(const struct ktrace_keep *keep, uint64_t from, uint64_t until)
+{
+	struct ktrace_input *in = &keep->walk->in;
+	uint32_t size = ktrace_event_size(in->is_64);
+	unsigned good = 0;
+
+	for (uint64_t at = from;
+	     in->thread_map && good < KTRACE_IN_ORDER_MAX && at - from < MARGIN_MOST * size && until - at >= size; at += size)
+		good = ktrace_record_anomalies(in, at) ? 0 : good + 1;
+	return good == KTRACE_IN_ORDER_MAX;
+}
+
+/* Whether the run [keep->from, until), which begins earlier than the damage before it, goes on from before the island in front of
+ * that damage: then it is the island that belongs elsewhere, and is doubtful. */
+static bool is_behind_island(struct ktrace_keep *keep, uint64_t time)
+{
+	const struct ktrace_island *i = &keep->island;
+
+	if (i->from == i->until || i->until - i->from > ISLAND_BYTES || time < i->time_before)
+		return false;
+	ktrace_repair_doubt(&keep->walk->repair, i->from, i->until,
+			    "records between two regions of damage that are later than those behind them");
+	return true;
+}
+
 /* Lists the unverified records of the run [keep->from, until). Records have no checksum; that they are whole is verified by their
- * offset: a whole number of records from the start of the stretch, or from its end. last: it is the last run. */
+ * offset: a whole number of records from the start of the stretch, or from its end; or else by what many of them say. last: it is
+ * the last run. */
 static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 {
 	const struct ktrace_stretch *stretch = keep->stretch;
@@ -91,8 +123,10 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 	uint64_t from = keep->from;
 	bool aligned = (from - stretch->offset) % size == 0 || (stretch->end - from) % size == 0;
 	const uint8_t *p = keep->damaged ? window_at(&in->window, from, size) : NULL;
-	bool back = p && ktrace_record_decode(p, in->is_64).time < keep->time_before;
+	uint64_t time = p ? ktrace_record_decode(p, in->is_64).time : 0;
+	bool back = p && time < keep->time_before && !is_behind_island(keep, time);
 
+	aligned = aligned || ((last || until - from > ISLAND_BYTES) && run_is_verified(keep, from, until));
 	if (!aligned || back) {
 		ktrace_repair_doubt(r, from, until, "records after damage that are not aligned with those before it");
 		return;
@@ -177,6 +211,7 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
+	keep->island = (struct ktrace_island){ keep->damaged ? keep->from : offset, offset, keep->time_before };
 	/* A chunk that ends where its size says goes on behind a block of another file. */
 	if (keep->stretch->rule != KTRACE_RULE_COUNT)
 		ktrace_foreign_find(w, offset, resume);

@@ -8,9 +8,12 @@
 struct ktrace_keep {
 	struct ktrace_walk *walk;
 	const struct ktrace_stretch *stretch;
-	uint64_t from;		 /* start of the run of records that are kept */
-	uint64_t kept;		 /* bytes before that run */
-	uint64_t time_before;	 /* of the last record before that run */
+	uint64_t from;	      /* start of the run of records that are kept */
+	uint64_t kept;	      /* bytes before that run */
+	uint64_t time_before; /* of the last record before that run */
+	struct ktrace_island {
+		uint64_t from, until, time_before;
+	} island; /* the run before the damage in front of that run, if damage is in front of it as well; and that time */
 	struct ktrace_gap gap;	 /* ktrace_records_gap(); at the end of the stretch: none, or passed already */
 	uint64_t unaligned_from; /* records from here to the end of the stretch may be unaligned */
 	bool lenient;		 /* see ktrace_records_resync() */

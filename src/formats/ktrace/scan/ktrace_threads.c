@@ -102,6 +102,8 @@ static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread
 	uint64_t number = (offset - t->map) / ktrace_thread_size(t->walk->in.is_64);
 	uint32_t entry = number < MAP_NONE ? (uint32_t)number : MAP_NONE - 1, other = ktrace_table_get(&t->here, thread->tid);
 
+	if (thread->tid > t->walk->in.highest_thread)
+		t->walk->in.highest_thread = thread->tid;
 	(void)ktrace_table_set(&t->walk->in.threads, thread->tid, offset / 4 < MAP_NONE ? (uint32_t)(offset / 4) : 0);
 	if (other != MAP_NONE) {
 		thread_count(t, threadmap_duplicate_tid, offset);
@@ -121,6 +123,13 @@ static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread
 	}
 }
 
+/* What hit the first fields of an entry may have hit the end of the one before. */
+static void thread_doubt_before(struct thread_walk *t, uint64_t offset)
+{
+	if (offset > t->map)
+		ktrace_odd_add(&t->odd, offset - ktrace_thread_size(t->walk->in.is_64), offset);
+}
+
 static void thread_check(struct thread_walk *t, const struct ktrace_thread *thread, uint64_t offset)
 {
 	size_t length = thread_name(t, thread, offset);
@@ -131,12 +140,28 @@ static void thread_check(struct thread_walk *t, const struct ktrace_thread *thre
 		if (thread->tid && !thread->name[0])
 			ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
 	}
-	if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX)
+	if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX) {
 		thread_count(t, threadmap_negative_pid, offset);
-	if (thread->tid)
+		thread_doubt_before(t, offset);
+	}
+	if (thread->tid) {
 		thread_ids(t, thread, length, offset);
-	else if (thread->pid)
+	} else if (thread->pid) {
 		thread_count(t, threadmap_zero_tid, offset);
+		thread_doubt_before(t, offset);
+	}
+}
+
+/* Entries beside zeros, which may be a hole: a thread that it held is missing. before: whether the entry before is zeros. */
+static bool thread_beside_hole(struct thread_walk *t, const uint8_t *entry, uint64_t offset, bool before)
+{
+	struct ktrace_input *in = &t->walk->in;
+	uint32_t size = ktrace_thread_size(in->is_64);
+	bool hole = bytes_are_zero(entry, size);
+
+	if (hole != before && offset > t->map && in->beside_count < KTRACE_BESIDE_MAX)
+		in->beside[in->beside_count++] = hole ? offset - size : offset;
+	return hole;
 }
 
 void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count, bool filler_is_normal)
@@ -150,12 +175,15 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 				 .odd.repair = &w->repair };
 	uint32_t size = ktrace_thread_size(w->in.is_64);
 
+	bool hole = false;
+
 	w->in.thread_map = true;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t at = offset + i * size;
 		const uint8_t *p = window_at(&w->in.window, at, size);
 		if (!p)
 			break;
+		hole = thread_beside_hole(&t, p, at, hole);
 		struct ktrace_thread thread = ktrace_thread_decode(p, w->in.is_64);
 		if (thread.tid || thread.pid || !filler_is_normal)
 			thread_check(&t, &thread, at);

@@ -145,8 +145,9 @@ static void v3_finish(struct ktrace_walk *w)
 			       w->clock.summary_time, w->in.last_time);
 }
 
-/* Where something is wrong, and the header was written days before or after the events, it may be that of another capture. */
-static void v3_doubt_header(struct ktrace_walk *w)
+/* Where something is wrong, and the header was written days before or after the events, it may be that of another capture; where a
+ * field of it was hit, that was its time. body: where the chunks of events begin. */
+static void v3_doubt_header(struct ktrace_walk *w, uint64_t body)
 {
 	const struct ktrace_event first = { .time = w->events.first_time }, last = { .time = w->in.last_time };
 	uint64_t odd = 0;
@@ -155,7 +156,10 @@ static void v3_doubt_header(struct ktrace_walk *w)
 		odd += ktrace_rule_casts_doubt(rule) ? findings_count(w->scan->findings, rule) : 0;
 	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time) &&
 	    ktrace_record_leaps(&last, w->clock.header_time))
-		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "a header whose time is far from that of the events");
+		ktrace_repair_doubt(&w->repair, 0, w->header_hit ? KTRACE_HEADER : w->in.source->size,
+				    "a header whose time is far from that of the events");
+	if (w->clock.doubtful)
+		ktrace_repair_doubt(&w->repair, body, w->in.source->size, "events whose timebase may be damaged");
 }
 
 enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
@@ -176,7 +180,11 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	if (status != TM_OK)
 		return status;
 	c.body = ktrace_align(end.end) < file ? ktrace_align(end.end) : file;
+	uint64_t errors = findings_errors(s->findings);
 	region_walk(w, &c, end.chunks, end.end);
+	/* What hit it may have put chunks of another file behind it, which do not go on where the rest begins. */
+	if (w->header_hit && findings_errors(s->findings) != errors)
+		ktrace_repair_doubt(&w->repair, KTRACE_HEADER, end.end, "chunks of a header that is odd");
 	ktrace_repair_header_end(&w->repair, h.size, end.size_rule, end.chunks, end.end, c.body);
 	ktrace_repair_write(&w->repair, c.body);
 	c.in_header = false;
@@ -184,7 +192,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	ktrace_events_finish(w);
 	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
-	v3_doubt_header(w);
+	v3_doubt_header(w, c.body);
 	/* The output must not be read in the other width. */
 	if (s->plan && findings_errors(s->findings) && ktrace_records_other_width(w->head.bytes, w->head.length, w->in.is_64)) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",

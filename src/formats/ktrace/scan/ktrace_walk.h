@@ -20,6 +20,7 @@ struct ktrace_clock {
 	uint64_t summary_time;	 /* the last event, as the summary chunk says ... */
 	uint64_t summary_offset; /* ... at this offset; 0: it does not */
 	bool synced;		 /* a time sync chunk was seen */
+	bool doubtful;		 /* the timebase may be damaged */
 };
 
 struct ktrace_walk {
