@@ -5,17 +5,8 @@
 /* Records in a row that are accepted as the continuation of a page. Two events in 65,536 have a format, and sizes, processes and
  * flags have to fit as well: three do not follow each other by chance. */
 #define CHAIN_MIN 3u
-
-static bool arrays_inside(const struct tracedat_events *events, const struct tracedat_event *e, const uint8_t *payload,
-			  uint32_t size, bool be)
-{
-	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, be);
-		if (tracedat_array_outside(&a, e, size))
-			return false;
-	}
-	return true;
-}
+/* Words of such a row, with those of time and of discarded records: a row is looked for at each place of a page. */
+#define CHAIN_WORDS_MAX 64u
 
 /* Whether the payload is one that the format of its event allows. */
 static bool payload_sound(const struct tracedat_page *p, const uint8_t *payload, uint32_t size)
@@ -27,16 +18,16 @@ static bool payload_sound(const struct tracedat_page *p, const uint8_t *payload,
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
 	if (!e)
 		return id == w->events.blk_id || (w->events.lost && tracedat_pid_known(&w->texts, load_u32(payload + 4, p->be)));
-	return !tracedat_size_odd(e, size) && arrays_inside(&w->events, e, payload, size, p->be);
+	return !tracedat_size_odd(e, size) && tracedat_arrays_sound(&w->events, e, payload, size, p->be);
 }
 
 bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open)
 {
-	uint32_t records = 0;
+	uint32_t records = 0, words = 0;
 	struct tracedat_word word;
 	bool known = false;
 
-	for (; p->limit - at >= 4 && records < CHAIN_MIN; at += word.total) {
+	for (; p->limit - at >= 4 && records < CHAIN_MIN && words < CHAIN_WORDS_MAX; at += word.total, words++) {
 		/* Without a length the data ends in zeros. */
 		if (open && records && !load_u32(p->data + at, p->be))
 			return (records > 1 || known) && bytes_are_zero(p->data + at, p->capacity - at);

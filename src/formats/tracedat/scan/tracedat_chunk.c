@@ -190,7 +190,7 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 	struct bytes out = { .big_endian = w->shape.big_endian };
 	bool changed = false;
 
-	set->stream->doubtful = false;
+	set->stream->doubtful = NULL;
 	if (left && !chunk_room(w, (size_t)pages * size))
 		return;
 	if (left)
@@ -227,8 +227,7 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
 			   "the chunk has errors; without a checksum the rest of it cannot be verified");
 	else if (w->emitting && set->stream->doubtful)
-		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame,
-			   "the name of an event in this chunk, or of its system, was hit");
+		plan_doubt(w->s->plan, w->source, c->at, 8 + c->frame, set->stream->doubtful);
 	bytes_free(&out);
 }
 
@@ -321,7 +320,8 @@ static bool chunk_next(struct chunks *set)
 		return false;
 	if (!c.decoded)
 		return chunk_pass(set, &c, begins, room);
-	if (!w->shape.old_ring && !set->stream->text &&
+	/* What zlib decodes has a checksum. */
+	if (!w->shape.old_ring && !set->stream->text && w->shape.codec == TRACEDAT_ZSTD &&
 	    !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
 		chunk_report(set, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);

@@ -1,30 +1,37 @@
-/* Consistency of decoded chunks: frames have no checksum, and damage inside of one may decode without an error. */
-#include "formats/tracedat/scan/tracedat_page.h"
+/* Consistency of decoded chunks: frames of zstd have no checksum, and damage inside of one may decode without an error. */
+#include "formats/tracedat/scan/tracedat_record.h"
 
-/* Contradictions of a chunk up to which it counts as one with a bad record or page; with more its frame is damaged. */
-#define CONTRADICTIONS_MAX 1u
 /* A page may begin this long before the end of the one before: clocks step back a little. */
 #define STEP_BACK_MAX UINT64_C(1000000000)
 
 struct contradictions {
 	const struct tracedat_walk *w;
 	unsigned count;
-	uint32_t id;   /* the last event ID without a format; 0: none yet */
-	uint64_t time; /* of the last record */
+	uint32_t unknown; /* the event ID without a format; 0: none yet */
+	uint64_t time;	  /* of the last record */
+	/* Bitmaps over the events of the file: some record is sound, or is not. */
+	uint64_t good[TRACEDAT_EVENTS_MAX / 64], bad[TRACEDAT_EVENTS_MAX / 64];
 };
 
 static void record_compare(struct contradictions *v, const uint8_t *payload, uint32_t size)
 {
 	const struct tracedat_walk *w = v->w;
-	uint32_t id = size >= 8 ? load_u16(payload, w->shape.big_endian) : 0;
+	uint32_t id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, w->shape.big_endian) : 0;
+	if (!id) {
+		v->count++;
+		return;
+	}
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
-
-	if (!id || (e && size < e->fixed)) {
-		v->count++;
-	} else if (!e && w->events.count && !w->events.lost && id != w->events.blk_id && id != v->id) {
-		/* Several records of one unknown event are one contradiction. */
-		v->count++;
-		v->id = id;
+	bool process = load_u32(payload + 4, w->shape.big_endian) <= TRACEDAT_PID_MAX;
+	if (e) {
+		size_t i = (size_t)(e - w->events.list);
+		bool sound = process && size >= e->fixed &&
+			     tracedat_arrays_sound(&w->events, e, payload, size, w->shape.big_endian);
+		(sound ? v->good : v->bad)[i / 64] |= (uint64_t)(!e->contested) << i % 64;
+	} else if (w->events.count && !w->events.lost && id != w->events.blk_id) {
+		/* The records of one event without a format are no contradiction. */
+		v->count += !process || (v->unknown && v->unknown != id);
+		v->unknown = id;
 	}
 }
 
@@ -51,14 +58,22 @@ static void page_compare(struct contradictions *v, const uint8_t *page, uint32_t
 		if (word.type < TRACEDAT_WORD_PADDING)
 			record_compare(v, data + at + word.skip, word.total - word.skip);
 	}
-	v->count += at != length;
+	v->count += at != length ||
+		    (!length && load_u32(data, be) && !(tracedat_long(&w->shape, page + 8) & TRACEDAT_COMMIT_MISSED_STORED));
 	v->time = time;
 }
 
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size)
 {
 	struct contradictions v = { .w = w };
-	for (size_t at = 0; size - at >= page_size && v.count <= CONTRADICTIONS_MAX; at += page_size)
+	for (size_t at = 0; size - at >= page_size && !v.count; at += page_size)
 		page_compare(&v, data + at, page_size);
-	return v.count <= CONTRADICTIONS_MAX;
+	/* Where no record of an event is sound, its format may have been hit instead. */
+	bool format = false;
+	for (size_t i = 0; i * 64 < w->events.count && !v.count; i++) {
+		uint64_t none = v.bad[i] & ~v.good[i];
+		v.count += (v.good[i] & v.bad[i]) || (w->events.trusted && none && (format || (none & (none - 1))));
+		format |= none != 0;
+	}
+	return !v.count;
 }

@@ -178,6 +178,7 @@ static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b
 
 void tracedat_cpus_walk(struct tracedat_walk *w)
 {
+	w->events.trusted = !findings_errors(w->findings);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		if (b->text) {

@@ -68,6 +68,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 			continue;
 		if (f->bad) {
 			e->slack = UINT32_MAX;
+			e->open = true;
 			continue;
 		}
 		uint32_t end = f->offset + f->size;
@@ -75,8 +76,10 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 			end = f->offset;
 		if (f->open_array || f->dynamic)
 			e->slack = UINT32_MAX;
+		e->open |= f->open_array || (f->dynamic && f->size != 4);
 		if (stack && named(p, f, "caller")) {
 			e->slack = UINT32_MAX;
+			e->open = true;
 			end = f->offset;
 		}
 		if (end > e->fixed)

@@ -69,6 +69,7 @@ struct tracedat_event {
 	uint16_t dynamic_count;
 	uint16_t printk; /* offset of a pointer into the printk formats; 0: none */
 	uint16_t ip[2];	 /* offsets of kernel text addresses; 0: none */
+	bool open;	 /* its records may have more bytes than fields and dynamic arrays */
 	bool special;	 /* one of the above is set, or its ID is contested */
 	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;
@@ -101,6 +102,7 @@ struct tracedat_unknown {
 /* The events that the formats describe. */
 struct tracedat_events {
 	bool lost;		 /* some formats are lost */
+	bool trusted;		 /* no error was found in front of the pages */
 	bool doubtful;		 /* the name of the system that is parsed was hit */
 	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
 	struct finding *finding; /* the first finding about a lost format; it explains records without a format */

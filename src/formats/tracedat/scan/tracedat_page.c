@@ -390,7 +390,7 @@ static uint32_t page_walk_bounded(struct tracedat_page *p, uint64_t ts)
 	edits_clear(&p->w->pages.edits);
 	p->w->pages.given_count = 0;
 	p->time = p->sync_time = ts;
-	p->records = p->bad = p->removed = p->last = p->sync = p->trusted = 0;
+	p->records = p->bad = p->removed = p->last = p->sync = p->trusted = p->sure = 0;
 	p->carry = 0;
 	p->unsure = UINT32_MAX;
 	p->failed = failed;
@@ -452,6 +452,8 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
 	}
+	if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
+		tracedat_page_doubt_before(p, tail);
 	return page_finish(p, commit, old, length);
 }
 

@@ -33,8 +33,8 @@ struct tracedat_stream {
 	uint64_t page_time, page_commit; /* of the previous page */
 	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
-	bool sound;    /* the last page was read to its end */
-	bool doubtful; /* something of the chunk is */
+	bool sound;	      /* the last page was read to its end */
+	const char *doubtful; /* why something of the chunk is */
 	struct finding *zero;
 };
 
@@ -68,6 +68,7 @@ struct tracedat_page {
 	uint64_t sync_time;
 	uint32_t trusted; /* up to here words are known to lead from one sound record to the next */
 	uint32_t unsure;  /* from here on times hang on what was lost; UINT32_MAX: they do not */
+	uint32_t sure;	  /* behind the last absolute time; 0: that of the page */
 	uint64_t latest;  /* no record can be later: the next page begins */
 	unsigned stop_rule;
 	bool bounded;			    /* the second walk over the page, since records of the first were later than that */
@@ -94,6 +95,8 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open);
 
 /* Lists data[from, to) of the page as doubtful in the output. */
 void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why);
+/* Lists the record that ends at `at`: what was hit begins there, or in front of it. */
+void tracedat_page_doubt_before(struct tracedat_page *p, uint32_t at);
 
 /* ---- tracedat_give.c: the sink of the scan ---- */
 

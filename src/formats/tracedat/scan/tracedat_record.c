@@ -83,7 +83,7 @@ void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, co
 {
 	/* Of a chunk all is listed. */
 	if (p->emitting && from < to && p->where->in_chunk)
-		p->stream->doubtful = true;
+		p->stream->doubtful = why;
 	else if (p->emitting && from < to)
 		plan_doubt(p->w->s->plan, p->w->source, p->where->offset + p->head + from, to - from, why);
 }
@@ -95,15 +95,22 @@ static uint32_t last_end(const struct tracedat_page *p)
 	return p->records && tracedat_word_read(p->data, p->last, p->limit, p->be, &word) ? p->last + word.total : p->sync;
 }
 
+static const char why_record[] = "this record has values that no kernel writes";
 static const char why_before[] = "what was hit may begin inside of this record";
+static const char why_stamp[] = "an absolute time contradicts the times of these records";
 static const char why_behind[] = "the times of these records hang on what was lost before them in the page";
+
+void tracedat_page_doubt_before(struct tracedat_page *p, uint32_t at)
+{
+	if (p->records && last_end(p) == at && p->last >= p->sync)
+		tracedat_page_doubt(p, p->last, at, why_before);
+}
 
 /* Behind damage at data[from, to): the record in front of it, and the times behind it. */
 static void page_suspect(struct tracedat_page *p, uint32_t from, uint32_t to)
 {
 	p->holed = true;
-	if (p->records && last_end(p) == from && p->last >= p->sync)
-		tracedat_page_doubt(p, p->last, from, why_before);
+	tracedat_page_doubt_before(p, from);
 	if (p->unsure == UINT32_MAX)
 		p->unsure = to;
 }
@@ -212,6 +219,13 @@ static bool record_unknown(struct tracedat_page *p, uint32_t at, uint32_t id, ui
 	return true;
 }
 
+/* The record of that payload is not what was recorded. */
+static void record_suspect(struct tracedat_page *p, const uint8_t *payload, uint32_t size)
+{
+	uint32_t at = (uint32_t)(payload - p->data);
+	tracedat_page_doubt(p, at, at + size, why_record);
+}
+
 static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint32_t size, const struct tracedat_event *e)
 {
 	uint32_t end = 0;
@@ -236,9 +250,11 @@ static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint3
 			}
 			continue;
 		}
-		if (tracedat_array_without_nul(&a, d, payload))
+		if (tracedat_array_without_nul(&a, d, payload)) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, field, 4,
 						   "%s: the text of %u bytes has no NUL", e->name, a.length);
+			record_suspect(p, payload, size);
+		}
 		if (a.length && a.offset < end)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, field, 4,
 						   "%s: the dynamic array is at byte %u, before the end of the previous one at %u",
@@ -371,6 +387,8 @@ static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, c
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_flags_impossible, p->head + at, total,
 					   "the flags are 0x%02x, the preemption count is 0x%02x", payload[2], payload[3]);
 	}
+	if (pid > TRACEDAT_PID_MAX)
+		record_suspect(p, payload, size);
 	return true;
 }
 
@@ -417,6 +435,32 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 	return false;
 }
 
+/* Where the fields and arrays of a record end in its payload; `size`: it may have as many bytes as it has. */
+static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
+{
+	const struct tracedat_events *events = &p->w->events;
+	uint32_t end = e->fixed, slack = e->dynamic_count ? TRACEDAT_ARRAYS_SLACK : e->slack;
+
+	if (e->open || size < e->fixed)
+		return size;
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, p->be);
+		if (tracedat_array_outside(&a, e, size))
+			return size;
+		end = a.length && a.offset + a.length > end ? a.offset + a.length : end;
+	}
+	return size - end > slack ? end : size;
+}
+
+/* Whether other records begin behind the content of a record: its size was hit. */
+static bool records_inside(struct tracedat_page *p, uint32_t from, uint32_t to)
+{
+	for (uint32_t at = (from + 3) & ~3u; at < to; at += 4)
+		if (tracedat_page_chain(p, at, false))
+			return true;
+	return false;
+}
+
 /* Where a page was hit, its words lead into the middle of records. True: this is not a record, which is reported. */
 static bool record_garbled(struct tracedat_page *p, uint32_t at, uint32_t total, uint32_t skip, uint32_t delta)
 {
@@ -438,8 +482,7 @@ static bool record_garbled(struct tracedat_page *p, uint32_t at, uint32_t total,
 	} else if (e && size < e->fixed && !e->contested && !tracedat_page_goes_on(p, at + total, id)) {
 		(void)walk_stop(p, TRACEDAT_RULE_record_shorter_than_format, at, total,
 				"a record is shorter than its fields: its payload has the size", size);
-	} else if (e && size >= e->fixed && tracedat_size_odd(e, size) &&
-		   tracedat_page_chain(p, at + skip + ((e->fixed + 3) & ~3u), false)) {
+	} else if (e && records_inside(p, at + skip + content_end(p, e, payload, size), at + total)) {
 		(void)walk_stop(p, TRACEDAT_RULE_record_data_length, at, 8, "records begin inside of a record of", total);
 	} else {
 		return false;
@@ -492,6 +535,22 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 	return true;
 }
 
+/* An absolute time before that of the record in front of it. Where it is after the time of the page, a delta since the last time
+ * that is known was hit; else it was hit itself. */
+static void stamp_backwards(struct tracedat_page *p, uint32_t at, uint64_t stamp)
+{
+	if (!p->emitting)
+		(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + at, 8,
+					   "the absolute time is %llu, before the previous time %llu", (unsigned long long)stamp,
+					   (unsigned long long)p->time);
+	if (stamp >= load_u64(p->bytes, p->be)) {
+		tracedat_page_doubt(p, p->sure, at, why_stamp);
+		return;
+	}
+	tracedat_page_doubt_before(p, at);
+	p->unsure = at + 8;
+}
+
 static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint32_t delta, bool open)
 {
 	uint32_t left = p->limit - *at;
@@ -515,13 +574,11 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 	if (type == TRACEDAT_WORD_EXTEND) {
 		p->time = later;
 	} else {
-		uint64_t stamp = later;
 		page_sure(p, *at);
-		if (stamp < p->time && !p->emitting)
-			(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + *at, 8,
-						   "the absolute time is %llu, before the previous time %llu",
-						   (unsigned long long)stamp, (unsigned long long)p->time);
-		p->time = stamp;
+		if (later < p->time)
+			stamp_backwards(p, *at, later);
+		p->sure = *at + 8;
+		p->time = later;
 	}
 	*at += 8;
 	if (*at == p->limit && !p->emitting && !open)
@@ -553,5 +610,8 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 		at = next ? next : at;
 	}
 	page_sure(p, at);
+	/* Where the length of the page is why it stopped, the records in front of it were not hit. */
+	if (!goes_on && p->failed && !open && !p->where->available && p->stop_rule != TRACEDAT_RULE_page_commit_mid_record)
+		tracedat_page_doubt_before(p, at);
 	return at;
 }

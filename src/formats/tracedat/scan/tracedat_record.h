@@ -62,12 +62,28 @@ static inline bool tracedat_array_outside(const struct tracedat_array *a, const 
 	return a->length && (a->offset < e->fixed || a->offset + a->length > size);
 }
 
+/* All dynamic arrays of a record are inside of it. */
+static inline bool tracedat_arrays_sound(const struct tracedat_events *events, const struct tracedat_event *e,
+					 const uint8_t *payload, uint32_t size, bool be)
+{
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, be);
+		if (tracedat_array_outside(&a, e, size))
+			return false;
+	}
+	return true;
+}
+
 /* A text that has no NUL; it is not outside. */
 static inline bool tracedat_array_without_nul(const struct tracedat_array *a, const struct tracedat_dynamic *d,
 					      const uint8_t *payload)
 {
 	return a->length && d->text && !memchr(payload + a->offset, 0, a->length);
 }
+
+/* Bytes that a record may have behind its arrays, which begin behind the last field: the kernel's structure ends aligned to 8
+ * bytes, and the record to 4. */
+#define TRACEDAT_ARRAYS_SLACK 10u
 
 /* ---- tracedat_fast.c ---- */
 
