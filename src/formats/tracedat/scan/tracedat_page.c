@@ -258,6 +258,8 @@ static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 {
 	struct tracedat_stream *stream = p->stream;
 	struct tracedat_cpu *c = stream->cpu;
+	if (p->emitting && p->records && !p->strange)
+		stream->last = p->time;
 	if (p->emitting)
 		return;
 	if (!c->records && p->records)
@@ -303,6 +305,40 @@ static enum tracedat_verdict page_finish(struct tracedat_page *p, uint64_t commi
 	return patched ? TRACEDAT_PATCH : TRACEDAT_KEEP;
 }
 
+/* Whether records stand in a page without a length, which hits may have cut short at its beginning. */
+static bool page_has_records(struct tracedat_page *p)
+{
+	p->limit = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
+	return tracedat_page_chain(p, 0, true) || tracedat_page_resync(p, 0, true);
+}
+
+/* Records of a page whose header is lost: all that is known of their time is that they are after those of the page before, and
+ * before the next page. */
+static enum tracedat_verdict page_headless(struct tracedat_page *p)
+{
+	struct tracedat_stream *stream = p->stream;
+	const uint8_t *next = page_next(p);
+	uint64_t after = next && tracedat_page_plausible(p->w, next, stream->page_size, NULL) ? load_u64(next, p->be) : 0;
+	uint64_t ts = after && stream->last > after ? after : stream->last;
+
+	p->garbled = p->strange = true;
+	p->time = p->sync_time = ts;
+	page_suspect(p, "the header of the page was hit: its time is not known");
+	uint32_t end = tracedat_page_walk(p, 0, true);
+	if (!ts && p->time < after) {
+		ts = after - p->time;
+		p->time = after;
+	}
+	page_remember(p, ts, 0);
+	if (!p->emitting)
+		return TRACEDAT_KEEP;
+	uint8_t stamp[8];
+	store_u64(stamp, ts, p->be);
+	tracedat_page_edit(p, 0, 8, stamp, 8, TRACEDAT_RULE_page_commit_length,
+			   "a time between the pages beside it: its own is lost");
+	return page_trim(p, 0, end, TRACEDAT_RULE_page_commit_length);
+}
+
 /* A page with time 0 and length 0. */
 static enum tracedat_verdict page_blank(struct tracedat_page *p)
 {
@@ -321,6 +357,8 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 	}
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 0, p->head,
 				   "timestamp and length of the page are 0, but its data is not empty");
+	if (page_has_records(p))
+		return page_headless(p);
 	stream->pending_missed = true;
 	p->garbled = true;
 	return TRACEDAT_LEAVE;
@@ -329,12 +367,9 @@ static enum tracedat_verdict page_blank(struct tracedat_page *p)
 static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
 {
 	/* Readers do not see records behind a length of 0. */
-	uint32_t records = 0;
-	if (!bytes_are_zero(p->data, p->capacity) && tracedat_page_plausible(p->w, p->bytes, p->stream->page_size, &records) &&
-	    records) {
+	if (!bytes_are_zero(p->data, p->capacity) && page_has_records(p)) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
-					   "the length of the page is 0, but %u records follow", records);
-		p->limit = p->capacity;
+					   "the length of the page is 0, but records follow");
 		p->time = p->sync_time = ts;
 		page_header_hit(p, ts);
 		uint32_t end = tracedat_page_walk(p, 0, true);

@@ -186,6 +186,27 @@ static bool buffer_is_repeated(const struct tracedat_walk *w, size_t index)
 	return false;
 }
 
+/* Whether an entry names data inside of a section of event data. */
+static bool entries_lead(const struct tracedat_walk *w, const uint8_t *p, const struct tracedat_buffer_layout *l, bool be)
+{
+	for (size_t i = 0; i < l->fitting; i++) {
+		uint64_t at = load_u64(p + l->entries + 20 * i + 4, be), size = load_u64(p + l->entries + 20 * i + 12, be);
+		for (size_t j = 0; j < w->dir.section_count && size; j++) {
+			const struct tracedat_section *section = &w->dir.sections[j];
+			if (section->id == TRACEDAT_BUFFER && at >= section->offset && at - section->offset < section->size &&
+			    size <= section->size)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the option was hit so that nothing of it leads to event data: not even its name is what it was. */
+static bool buffer_is_garbled(const struct tracedat_walk *w, const uint8_t *p, const struct tracedat_buffer_layout *l, bool be)
+{
+	return !l->exact && !l->clock_mended && tracedat_section_at(&w->dir, l->offset) < 0 && !entries_lead(w, p, l, be);
+}
+
 static void buffer_option(struct tracedat_walk *w, size_t index)
 {
 	struct tracedat_option *o = &w->dir.options[index];
@@ -218,6 +239,15 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 						    "the numbers of the buffer option are in the other byte order");
 		}
 		o->rule = TRACEDAT_RULE_v7_done_host_order;
+	}
+	if (!text && buffer_is_garbled(w, p, &l, be)) {
+		(void)tracedat_block_report(
+			w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+			"%u CPUs do not fill the %u bytes of the option, and none of its numbers leads to event data", l.count,
+			o->size);
+		tracedat_option_drop(o, TRACEDAT_RULE_v7_buffer_layout, "a buffer option that cannot be read");
+		w->data.errors = true;
+		return;
 	}
 	struct tracedat_buffer *b = tracedat_buffer_add(w);
 	if (!b)
