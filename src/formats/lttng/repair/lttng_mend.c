@@ -180,3 +180,49 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event 
 	lttng_walk_mended(t, w, fd);
 	return mended;
 }
+
+bool lttng_mend_wild(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const unsigned rule = LTTNG_RULE_unannounced_wraps;
+	struct finding *fd =
+		lttng_event_report(t, w, LTTNG_RULE_unannounced_wraps, e->start, e->end,
+				   "the clock wraps here and in the next events, and no full stamp announces it: these are "
+				   "not events");
+	const bool mended = lttng_resync(t, w, e->start + 1, rule);
+
+	if (!mended) {
+		lttng_walk_stop(w, fd, rule, true);
+		w->out.torn = true;
+	}
+	lttng_walk_mended(t, w, fd);
+	return mended;
+}
+
+bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const unsigned rule = LTTNG_RULE_unannounced_wraps;
+	const struct edits *edits = &w->edits->edits;
+	const uint64_t from = w->at.last;
+	struct lttng_doubt doubt = { 0 };
+	struct finding *fd = lttng_event_report(
+		t, w, LTTNG_RULE_unannounced_wraps, from, w->at.kept,
+		"the stamp %llu of this event is not between those of its neighbours, %llu and %llu",
+		(unsigned long long)(w->at.stamp & LTTNG_TIME_MASK), (unsigned long long)(w->at.before & LTTNG_TIME_MASK),
+		(unsigned long long)(e->stamp & LTTNG_TIME_MASK));
+	/* What was changed in it, or left out behind it, goes with it. */
+	for (size_t i = edits->count; i-- > 0 && edits->list[i].at >= from;) {
+		w->out.patched -= edits->list[i].length != 0;
+		if (w->edits->doubts[i].found_again && !doubt.found_again)
+			doubt = w->edits->doubts[i];
+	}
+	doubt.torn_from = doubt.torn_to = 0;
+	lttng_edits_trim(w->edits, from);
+	lttng_take_back(t, w);
+	if (!lttng_edits_add(w->edits, from, e->start - from, NULL, 0, rule, &doubt)) {
+		lttng_walk_stop(w, fd, rule, true);
+		return false;
+	}
+	w->at.rel = e->start;
+	lttng_walk_mended(t, w, fd);
+	return true;
+}

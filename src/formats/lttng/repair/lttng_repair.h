@@ -25,6 +25,11 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 /* lttng_mend.c */
 /* A defect of the event at w->at.rel in a block whose end is known. False: the walk is over. */
 bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e, enum lttng_defect defect);
+/* The event at w->at.rel, and what follows, are not events: the clock wraps again and again. False: the walk is over. */
+bool lttng_mend_wild(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
+/* The stamp of the last event that was kept is not between those of its neighbours: it is left out, and the walk goes on at the
+ * event at w->at.rel. False: the walk is over. */
+bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
 /* Leaves out the event between the last kept one and `end`, if what follows stays aligned and in time. */
 bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule);
 

@@ -2,7 +2,8 @@
  * has to be searched for; and nearly any few bytes decode as some event. So all offsets of a stretch are candidates at once. Each
  * leads to the next by its description, or nowhere, and chains that go on merge: the correct chain is one of them, and all wrong
  * ones end or run into it (decoding synchronises itself, as with variable-length codes). Where only one is left, it is the correct
- * one. */
+ * one. Of all that lead there, the events in front of it are those of the best chain: stamps of successive events are close, in
+ * bits of a stamp, and those of wrong ones are not. */
 #include "core/bytes.h"
 #include "core/sink.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
@@ -50,20 +51,30 @@ static bool event_possible(struct lttng_walk *w, uint64_t at, uint64_t limit, ui
 	enum lttng_defect defect = lttng_event_decode(&w->in, at, limit, stamp, e);
 	uint64_t cost = defect == EVENT_STRING_CUT ? limit - at : e->end > at + COST_MIN ? e->end - at : COST_MIN;
 	w->search.budget -= cost < w->search.budget ? cost : w->search.budget;
-	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= w->end && (!e->has_full || e->full >= stamp);
+	/* From 2.0 on laps of the clock may have been counted that never were; a full stamp is right then. */
+	const uint64_t least = w->in.coding->layout->era >= LTTNG_TRACE_MARKERS && w->begin < stamp ? w->begin : stamp;
+	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= w->end && (!e->has_full || e->full >= least);
+}
+
+/* Whether the clock wraps at an event of a chain, behind one of that stamp, as it does not in this trace. */
+static bool is_lapse(struct lttng_trace *t, uint64_t stamp, const struct lttng_event *e)
+{
+	return t->coding.layout->era >= LTTNG_TRACE_MARKERS && lttng_laps_back(t, stamp, e);
 }
 
 /* Follows the chain from `at`, behind an event of that stamp. True: it decodes, and *kept of its events, up to VERIFIED, can go on
  * behind the damage, from *first: the first event from which all that follows may move to `start` and stay aligned. */
-static bool chain_holds(struct lttng_walk *w, uint64_t at, uint64_t stamp, uint64_t start, struct lttng_event *first,
-			unsigned *kept)
+static bool chain_holds(struct lttng_trace *t, struct lttng_walk *w, uint64_t at, uint64_t stamp, uint64_t start,
+			struct lttng_event *first, unsigned *kept)
 {
+	bool begun = false;
 	*kept = 0;
 	while (at < w->limit && *kept < VERIFIED) {
 		struct lttng_event e;
-		if (!event_possible(w, at, w->limit, stamp, &e))
+		if (!event_possible(w, at, w->limit, stamp, &e) || (begun && is_lapse(t, stamp, &e)))
 			return false;
-		bool goes_on = *kept || (e.start - start) % lttng_widest_align(w->in.coding) == 0;
+		bool goes_on = *kept || ((e.start - start) % lttng_widest_align(w->in.coding) == 0 && lttng_laps_allow(t, w, &e));
+		begun = true;
 		if (goes_on && !*kept)
 			*first = e;
 		*kept += goes_on;
@@ -73,12 +84,28 @@ static bool chain_holds(struct lttng_walk *w, uint64_t at, uint64_t stamp, uint6
 	return true;
 }
 
+/* What two successive events must have in common for the first to count, in bits of a stamp: what chance has seldom. */
+#define LINK_BITS 8
+/* Ticks that are between two events. */
+#define GAP_MIN 16u
+
+#define BEYOND UINT16_MAX
+/* Bits by which the best of chains that do not merge must be ahead of all others. */
+#define AHEAD_MIN 64
+
 struct chains {
 	uint64_t from;
+	/* Of the events at each offset: the offset of the next (0: there is no event; BEYOND: it is out of reach), low bits of the
+	 * stamp, and a bit for each that has a full stamp. */
+	uint16_t next[STRETCH + REACH];
+	uint32_t lows[STRETCH + REACH];
+	uint8_t full[(STRETCH + REACH) / 8];
 	uint64_t candidates[CANDIDATES_MAX];	/* offsets of chains behind the stretch */
 	unsigned candidate_count;		/* more than CANDIDATES_MAX: too many */
 	uint8_t arrived[(STRETCH + REACH) / 8]; /* a bit for each offset that a chain has arrived at */
 	unsigned count;				/* of them */
+	uint32_t stamps[STRETCH + REACH];	/* low bits of the lowest stamp that a chain has arrived there with */
+	bool announced;				/* the trace announces wraps, and its clock makes no steps back */
 	bool beyond;				/* a chain leads out of reach, or to the end of the data */
 };
 
@@ -87,14 +114,25 @@ static bool chain_arrives(struct chains *r, uint64_t at)
 	return bit_get(r->arrived, at - r->from);
 }
 
-static void chain_goes_to(struct chains *r, uint64_t at, uint64_t limit)
+static void chain_goes_to(struct chains *r, uint64_t at, uint64_t limit, uint64_t stamp)
 {
+	const uint32_t low = (uint32_t)(stamp & LTTNG_TIME_MASK);
 	if (at >= limit) {
 		r->beyond = true;
 	} else if (!chain_arrives(r, at)) {
 		bit_set(r->arrived, at - r->from);
+		r->stamps[at - r->from] = low;
 		r->count++;
+	} else if (low < r->stamps[at - r->from]) {
+		r->stamps[at - r->from] = low;
 	}
+}
+
+/* Whether the event at `at`, where all chains that are followed arrive, is not one: the clock wraps. */
+static bool chain_lapses(struct lttng_trace *t, const struct chains *r, uint64_t at, const struct lttng_event *e)
+{
+	const uint64_t before = (e->stamp & ~LTTNG_TIME_MASK) | r->stamps[at - r->from];
+	return is_lapse(t, before > e->stamp ? before - LTTNG_TIME_MASK - 1 : before, e);
 }
 
 /* Collects the offsets of chains from `at` on. */
@@ -106,13 +144,15 @@ static void chains_collect(struct chains *r, uint64_t at, uint64_t reach)
 }
 
 /* Whether the chain from `at` ends where the data does. */
-static bool chain_ends_well(struct lttng_walk *w, uint64_t at, uint64_t step)
+static bool chain_ends_well(struct lttng_trace *t, struct lttng_walk *w, uint64_t at, uint64_t step)
 {
 	uint64_t stamp = w->at.before;
+	bool begun = false;
 	while (at < w->limit && w->search.budget) {
 		struct lttng_event e;
-		if (!event_possible(w, at, w->limit, stamp, &e))
+		if (!event_possible(w, at, w->limit, stamp, &e) || (begun && is_lapse(t, stamp, &e)))
 			return false;
+		begun = true;
 		at = e.end < w->limit ? lttng_align(e.end, step) : e.end;
 		stamp = e.stamp;
 	}
@@ -121,11 +161,11 @@ static bool chain_ends_well(struct lttng_walk *w, uint64_t at, uint64_t step)
 
 /* Chains through events of equal length never merge: each wrong event is the same part of a correct one. At the end of the data
  * only the correct chain ends with it. UINT64_MAX: it is not clear which. */
-static uint64_t chains_at_end(struct lttng_walk *w, const struct chains *r, uint64_t step)
+static uint64_t chains_at_end(struct lttng_trace *t, struct lttng_walk *w, const struct chains *r, uint64_t step)
 {
 	uint64_t right = UINT64_MAX;
 	for (unsigned i = 0; i < r->candidate_count && r->candidate_count <= CANDIDATES_MAX; i++) {
-		if (!chain_ends_well(w, r->candidates[i], step))
+		if (!chain_ends_well(t, w, r->candidates[i], step))
 			continue;
 		if (right != UINT64_MAX)
 			return UINT64_MAX;
@@ -134,22 +174,118 @@ static uint64_t chains_at_end(struct lttng_walk *w, const struct chains *r, uint
 	return w->search.budget ? right : UINT64_MAX; /* without budget left, not all chains were followed */
 }
 
-/* The offset at which all chains from a stretch merge; UINT64_MAX: they do not. *none: all of them end. */
-static uint64_t chains_merge(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t step, bool *none)
+/* Bits by which an event is close behind the one at offset i of a chain. INT32_MIN: the clock of this trace does not wrap there. */
+static int32_t link_bits(const struct chains *r, uint64_t i, uint32_t low, bool full)
 {
-	struct chains r = { .from = from };
+	const uint64_t gap = (low - r->lows[i]) & LTTNG_TIME_MASK;
+	int32_t bits = (int32_t)LTTNG_TIME_BITS - LINK_BITS;
+
+	/* The clock may have gone on by any time; numbers in payloads repeat, and events do not come so fast. */
+	if (full || gap < GAP_MIN)
+		return 0;
+	if (r->announced && low < r->lows[i])
+		return INT32_MIN;
+	for (uint64_t g = gap; g; g >>= 1)
+		bits--;
+	return bits;
+}
+
+/* The scores of chains: bits by which their events are close to each other. */
+struct scores {
+	int32_t bits[STRETCH + REACH];	/* from each offset on; INT32_MIN: no chain is followed there */
+	uint16_t last[STRETCH + REACH]; /* where the chain from there ends */
+};
+
+/* The score of the chain from offset i, which is known behind it. end: of these chains; e: the event there, if it is one. */
+static void chain_score(const struct chains *r, struct scores *s, uint64_t i, uint64_t end, const struct lttng_event *e)
+{
+	const uint64_t next = r->next[i];
+
+	s->bits[i] = INT32_MIN;
+	s->last[i] = (uint16_t)i;
+	if (next == BEYOND) {
+		s->bits[i] = e ? INT32_MIN : 0;
+	} else if (next == end && e) {
+		s->bits[i] = link_bits(r, i, e->word & (uint32_t)LTTNG_TIME_MASK, e->has_full);
+	} else if (next && next < end && s->bits[next] != INT32_MIN) {
+		const int32_t link = link_bits(r, i, r->lows[next], bit_get(r->full, next));
+		s->bits[i] = link == INT32_MIN ? link : s->bits[next] + link;
+		s->last[i] = s->last[next];
+	}
+}
+
+/* Where the best of the chains that lead to `found` begins. Linear in what lies between. */
+static uint64_t chain_begin(struct lttng_walk *w, const struct chains *r, uint64_t found, uint64_t step)
+{
+	const uint64_t to = found - r->from;
+	struct scores s;
+	int32_t most = 0;
+	uint64_t best = to;
+	struct lttng_event e;
+
+	if (w->in.coding->layout->era < LTTNG_TRACE_MARKERS || !event_possible(w, found, w->limit, w->at.before, &e))
+		return found;
+	for (uint64_t i = to; i >= step;) {
+		i -= step;
+		chain_score(r, &s, i, to, &e);
+		if (s.bits[i] > most) {
+			most = s.bits[i];
+			best = i;
+		}
+	}
+	return r->from + best;
+}
+
+/* Of chains that do not merge: where the best begins. UINT64_MAX: it is not far enough ahead of those that end elsewhere. */
+static uint64_t chains_best(const struct lttng_walk *w, const struct chains *r, uint64_t reach, uint64_t step)
+{
+	const uint64_t end = (reach - r->from) / step * step;
+	struct scores s;
+	uint64_t best = UINT64_MAX;
+	int32_t most = INT32_MIN, second = 0;
+
+	if (w->in.coding->layout->era < LTTNG_TRACE_MARKERS)
+		return UINT64_MAX;
+	for (uint64_t i = end; i >= step;) {
+		i -= step;
+		chain_score(r, &s, i, end, NULL);
+		if (i >= STRETCH || s.bits[i] <= most)
+			continue;
+		most = s.bits[i];
+		best = i;
+	}
+	for (uint64_t i = 0; best != UINT64_MAX && i < end && i < STRETCH; i += step)
+		if (s.last[i] != s.last[best] && s.bits[i] > second)
+			second = s.bits[i];
+	return best != UINT64_MAX && most - second >= AHEAD_MIN ? r->from + best : UINT64_MAX;
+}
+
+/* Remembers what the event at `at` leads to. */
+static void chain_note(struct chains *r, uint64_t at, uint64_t next, uint64_t reach, const struct lttng_event *e)
+{
+	const uint64_t i = at - r->from;
+	r->next[i] = next < reach ? (uint16_t)(next - r->from) : BEYOND;
+	r->lows[i] = e->word & (uint32_t)LTTNG_TIME_MASK;
+	if (e->has_full)
+		bit_set(r->full, i);
+}
+
+/* The offset at which all chains from a stretch merge; UINT64_MAX: they do not, or all of them end. Then where
+ * the best of them begins. */
+static uint64_t chains_merge(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t step)
+{
+	struct chains r = { .from = from, .announced = t->laps == LAPS_ANNOUNCED };
 	const uint64_t left = w->limit - from, reach = from + (left < STRETCH + REACH ? left : STRETCH + REACH);
 	const uint64_t look = from + (left < STRETCH + REACH + LONGEST ? left : STRETCH + REACH + LONGEST);
 
 	/* The window holds all that is decoded, so that nothing is read twice. */
 	(void)window_at(&t->window, w->in.base + from, (size_t)(look - from));
 	bool noted = false;
-	*none = false;
 	for (uint64_t at = from; at < reach && w->search.budget; at += step) {
 		struct lttng_event e;
 		bool comes = chain_arrives(&r, at);
 		if (at >= from + STRETCH && r.count == 1 && comes && !r.beyond)
-			return at;
+			return chain_begin(w, &r, at, step);
 		if (at >= from + STRETCH && !noted) {
 			chains_collect(&r, at, reach);
 			noted = true;
@@ -163,11 +299,19 @@ static uint64_t chains_merge(struct lttng_trace *t, struct lttng_walk *w, uint64
 		if (!event_possible(w, at, look, w->at.before, &e))
 			continue;
 		if (is_verified(t, w, &e))
-			return at;
-		chain_goes_to(&r, lttng_align(e.end, step), reach);
+			return chain_begin(w, &r, at, step);
+		if (at >= from + STRETCH && chain_lapses(t, &r, at, &e))
+			continue;
+		chain_note(&r, at, lttng_align(e.end, step), reach, &e);
+		chain_goes_to(&r, lttng_align(e.end, step), reach, e.stamp);
 	}
-	*none = !r.count && !r.beyond;
-	return r.beyond ? chains_at_end(w, &r, step) : UINT64_MAX;
+	if (!r.beyond || !w->search.budget)
+		return UINT64_MAX;
+	uint64_t right = chains_best(w, &r, reach, step);
+	if (right != UINT64_MAX)
+		return right;
+	right = chains_at_end(t, w, &r, step);
+	return right == UINT64_MAX ? right : chain_begin(w, &r, right, step);
 }
 
 static bool may_take_back(const struct lttng_walk *w)
@@ -177,10 +321,10 @@ static bool may_take_back(const struct lttng_walk *w)
 	return w->at.last < w->at.kept && !w->file->metadata && !changed;
 }
 
-/* Leaves out the last event that was kept, too. */
-static void take_back(struct lttng_trace *t, struct lttng_walk *w)
+void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w)
 {
 	w->at.events--;
+	lttng_laps_take_back(w);
 	if (t->s->sink)
 		sink_retract(t->s->sink);
 	w->out.dropped++;
@@ -193,34 +337,40 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
 	uint64_t start = lttng_align(w->at.rel, step);
 	struct lttng_event first = { 0 };
-	bool none = true, late = w->at.stamp > w->end;
+	bool late = w->at.stamp > w->end;
 
 	/* A stamp that was damaged brought all behind it past the end of the block: that event is left out, if it is the last one.
 	 */
 	if (late && w->at.before <= w->end && may_take_back(w)) {
-		take_back(t, w);
+		lttng_take_back(t, w);
 		start = lttng_align(w->at.rel, step);
 		late = false;
 	} else if (late) {
-		w->at.stamp = w->at.before = w->at.timely;
+		/* Where wraps are counted, its low bits stay those of the last event. */
+		w->laps.blind = true;
+		const uint64_t counted = t->laps != LAPS_SILENT ? (w->at.timely - w->at.stamp) & LTTNG_TIME_MASK : 0;
+		w->at.stamp = w->at.before = w->at.timely - (counted < w->at.timely ? counted : 0);
 	}
+	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->file->metadata)
+		(void)lttng_laps_announced(t);
 	if (!w->search.begun) {
 		w->search.begun = true;
 		w->search.budget = BUDGET * w->limit;
 	}
-	for (uint64_t at = lttng_align(from, step); at < w->limit && w->search.budget && t->window.status == TM_OK && none;
-	     at += STRETCH) {
-		uint64_t found = chains_merge(t, w, at, step, &none);
+	for (uint64_t at = lttng_align(from, step); at < w->limit && w->search.budget && t->window.status == TM_OK;) {
+		uint64_t found = chains_merge(t, w, at, step);
+		at = found == UINT64_MAX ? at + STRETCH : found + step;
 		if (found == UINT64_MAX)
 			continue;
 		unsigned kept;
-		bool sound = chain_holds(w, found, w->at.stamp, start, &first, &kept);
+		bool sound = chain_holds(t, w, found, w->at.stamp, start, &first, &kept);
 		if (!sound || !kept) {
 			/* The damage may have reached the event before it, whose stamp is then wrong. A sound event is given up
 			 * only for more than one, where what follows cannot move up to it. */
-			if (!may_take_back(w) || !chain_holds(w, found, w->at.before, w->at.last, &first, &kept) || kept <= sound)
+			if (!may_take_back(w) || !chain_holds(t, w, found, w->at.before, w->at.last, &first, &kept) ||
+			    kept <= sound)
 				continue;
-			take_back(t, w);
+			lttng_take_back(t, w);
 			start = w->at.rel;
 		}
 		const struct lttng_doubt doubt = { .torn_from = w->at.last,

@@ -28,6 +28,35 @@ bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes
 /* Resynchronises: searches the next event at or behind `from`, and leaves out all before it. False: there is none. */
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);
 
+/* lttng_laps.c: wraps of the clock without a full stamp, from 2.0 on. */
+/* Whether the stamp of an event is a wrap behind `before` that no full stamp announces, where that is known to be none of the
+ * clock. */
+bool lttng_laps_back(const struct lttng_trace *t, uint64_t before, const struct lttng_event *e);
+/* Whether the tracer announces wraps: found out the first time, which moves the window. */
+bool lttng_laps_announced(struct lttng_trace *t);
+/* Whether one was so close before that the next one counts with it: then the walk must see each event. */
+bool lttng_laps_pending(const struct lttng_walk *w);
+/* Whether the clock wraps again and again from that event on: it is not one. */
+bool lttng_laps_wild(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+/* Whether the stamp of the last event that was kept is not between those of its neighbours, of which this is the next: without it
+ * the clock does not wrap. */
+bool lttng_laps_stray(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+/* Whether the event may follow what the walk keeps, by these counts. */
+bool lttng_laps_allow(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+/* Counts an event that stays, before it is kept. True: from the event before it on, times are doubtful up to the next full stamp.
+ */
+bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
+/* The last event that was kept is not kept. */
+void lttng_laps_take_back(struct lttng_walk *w);
+/* Remembers the full stamp of an event that is kept. */
+void lttng_laps_anchor(struct lttng_walk *w, const struct lttng_event *e);
+/* rel of the event from which on times may be wrong where that of e cannot be: times are counted from the full stamp before it; if
+ * that one is higher than e's own, it may be the wrong one. Forgets full stamps that are higher. */
+uint64_t lttng_laps_from(struct lttng_walk *w, const struct lttng_event *e);
+
+/* lttng_resync.c: leaves out the last event that was kept, too. */
+void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w);
+
 /* lttng_misread.c: events that the walk took before it met damage, and that may be misread. */
 struct lttng_misread {
 	uint64_t rel, stamp;	/* where it is, and the stamp there */

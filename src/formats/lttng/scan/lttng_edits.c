@@ -30,6 +30,7 @@ enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, ui
 	struct lttng_guess *last = e->guess_count ? &e->guesses[e->guess_count - 1] : NULL;
 	/* Neighbours are one range. What was taken back after it was kept comes again. */
 	if (last && last->why == why && from <= last->to + 8) {
+		last->from = from < last->from ? from : last->from;
 		last->to = to > last->to ? to : last->to;
 		return TM_OK;
 	}

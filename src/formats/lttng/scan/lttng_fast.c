@@ -161,7 +161,9 @@ struct rules {
 	uint32_t serial, fixed, texts; /* of the file; and ready_for() it */
 	enum loop loop;
 	uint64_t align, full_align; /* of headers, and of full stamps in them; less one */
+	uint64_t lap;		    /* bits of a stamp that change with a full stamp only; 0: the trace does not announce wraps */
 	bool big, facilities;
+	bool leave_full; /* full stamps are for the walk, which remembers them */
 	/* Compact events: bits of the stamp in a word, which are these of the stamp, and of the id behind it; and what ids are
 	 * added to. */
 	unsigned tscbits, truncate;
@@ -221,7 +223,7 @@ static ALWAYS_INLINE bool step_word(struct hot *h, const struct rules *r, const 
 	/* By the types alone where the layout is natural: also where events stand unaligned. */
 	uint64_t payload = packed ? header : align_up(header, r->types->plain[entry].align);
 
-	if (unlikely(!word)) /* may be padding */
+	if (unlikely(!word) || unlikely(((stamp ^ h->stamp) & r->lap) != 0)) /* may be padding; may be damage */
 		return false;
 	if (!plain_end(h, r, entry, payload, packed,
 		       &end)) /* as where the word says that a size follows: no type has these numbers */
@@ -411,8 +413,12 @@ static bool word_header(const struct hot *h, const struct rules *r, uint32_t for
 {
 	const uint8_t *p = h->data + *header;
 
+	if (form != LTTNG_FORM_FULL && (*stamp ^ h->stamp) & r->lap)
+		return false;
 	if (form < LTTNG_FORM_FULL)
 		return true;
+	if (form == LTTNG_FORM_FULL && r->leave_full)
+		return false;
 	*id = load_u16(p, r->big);
 	*header += 2;
 	if (form == LTTNG_FORM_ID)
@@ -623,6 +629,8 @@ static struct rules rules_open(struct lttng_trace *t, const struct lttng_file *f
 		.texts = ready_for(f->serial, true),
 		.big = c->big_endian,
 		.facilities = c->layout->era == LTTNG_FACILITIES,
+		.lap = c->layout->era >= LTTNG_TRACE_MARKERS && t->laps != LAPS_SILENT ? ~LTTNG_TIME_MASK : 0,
+		.leave_full = t->s->plan != NULL,
 		.align = align ? align - 1 : 0,
 		.full_align = full ? full - 1 : 0,
 		.loop = c->layout->era <= LTTNG_MARKERS ? (c->heartbeat ? LOOP_OLD : LOOP_OLD_FULL)
@@ -669,6 +677,7 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
 	lane_close(&a, &w->at);
 	lane_close(&b, &ahead->at);
 	w->fast += w->at.events - was;
+	w->laps.blind &= w->at.events == was;
 }
 
 /* ---- the contract ---- */
@@ -752,6 +761,7 @@ enum {
 	FAST_event_before_begin = FAST_LEAVES,	    /* a full stamp before the begin, where the stamp of the event before starts */
 	FAST_event_after_end = FAST_LEAVES,	    /* a stamp behind the end */
 	FAST_tsc_not_monotonic = FAST_LEAVES,	    /* a full stamp before that of the event before, or a stamp behind the end */
+	FAST_unannounced_wraps = FAST_LEAVES,	    /* a wrap without a full stamp, and all events close behind it */
 	FAST_full_stamp_low_bits = FAST_LEAVES,	    /* word_header() compares them */
 	FAST_wrap_without_heartbeat = FAST_KEEPS,   /* stamp */
 	FAST_heartbeat_in_nohb_trace = FAST_LEAVES, /* heartbeats are learned only where the header has them */

@@ -1,5 +1,5 @@
 /* What is said of events: errors, and notes on events that stay. */
-#include "formats/lttng/scan/lttng_walk.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 enum { NOTED_LATE, NOTED_PADDING, NOTED_EXTENDED, NOTED_BACK };
 
@@ -111,6 +111,19 @@ static void judge_late(struct lttng_trace *t, struct lttng_walk *w, const struct
 				   (unsigned long long)w->end);
 }
 
+/* A wrap of the clock that no full stamp announces, where the tracer announces all. */
+static void judge_wrap(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
+{
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || w->file->metadata || w->open || e->stamp > w->end ||
+	    !lttng_laps_back(t, before, e) || !note_once(w, NOTED_BACK))
+		return;
+	lttng_event_report(
+		t, w, LTTNG_RULE_tsc_not_monotonic, e->start, e->end,
+		"the stamp goes back by %llu ticks, or forward to %llu without the full stamp that this trace has at such "
+		"a place",
+		(unsigned long long)(LTTNG_TIME_MASK + 1 - (e->stamp - before)), (unsigned long long)e->stamp);
+}
+
 /* A use against the declaration of the type: the first in each file. */
 static void judge_use(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
@@ -144,6 +157,7 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct
 	judge_extension(t, w, e);
 	judge_full_stamp(t, w, e, before);
 	judge_late(t, w, e, before);
+	judge_wrap(t, w, e, before);
 	judge_use(t, w, e);
 	if (!t->coding.heartbeat && is_heartbeat(&t->coding, e) && note_once(w, NOTED_EXTENDED))
 		lttng_event_report(t, w, LTTNG_RULE_heartbeat_in_nohb_trace, e->start, e->end,

@@ -1,5 +1,5 @@
 /* The steps of a walk: an event stays, the walk ends, something was mended. */
-#include "formats/lttng/scan/lttng_walk.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 void lttng_walk_begin(struct lttng_walk *w)
 {
@@ -24,6 +24,7 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 }
 
 static const char why_untimely[] = "a stamp here is not within the times of the block";
+static const char why_lap[] = "the clock wraps here, and no full stamp announces it: a stamp is damaged, or bytes are missing";
 static const char why_back[] = "a full stamp behind these is lower than theirs: one of them is damaged";
 
 /* Whether a full stamp shows that laps of the clock were counted before it that never were. */
@@ -32,24 +33,41 @@ static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w,
 	return t->coding.layout->era >= LTTNG_TRACE_MARKERS && e->has_full && e->full < w->at.before;
 }
 
-/* Events that stay, and that are doubtful. */
-static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+/* Whether it is known already where: at a wrap that none announced. */
+static bool is_explained(const struct lttng_walk *w, const struct lttng_event *e)
 {
-	const char *why = lttng_marker_of(e->type)->guessed;
-	uint64_t from = e->start;
-	if (!why && !w->open && (e->stamp > w->end || (e->has_full && e->full < w->begin)))
-		why = why_untimely;
-	else if (!why && !w->open && counts_back(t, w, e))
-		why = why_back;
+	const struct lttng_walk_laps *l = &w->laps;
+	return l->was.doubtful && (!l->anchored || l->anchors[l->anchored - 1].stamp <= e->full);
+}
+
+/* Why an event that stays is doubtful; NULL: it is not. */
+static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	const char *guessed = lttng_marker_of(e->type)->guessed;
+	if (guessed || w->open)
+		return guessed;
+	if (e->stamp > w->end || (e->has_full && e->full < w->begin))
+		return why_untimely;
+	if (counts_back(t, w, e))
+		return is_explained(w, e) ? NULL : why_back;
+	return w->laps.doubtful ? why_lap : NULL;
+}
+
+/* Events that stay, and that are doubtful. lapped: the start of the event before it, where times are wrong from there on; 0: they
+ * are not. */
+static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t lapped)
+{
+	const char *why = doubt_of(t, w, e);
+	uint64_t from = why == why_lap && lapped ? lapped : e->start;
+	enum tracemend_status status = TM_OK;
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
-	if (why == why_untimely && !w->untimely) {
-		from = w->in.coding->layout->size;
-		w->untimely = true;
-	} else if (why == why_back) {
-		from = w->counted_back ? w->counted_back : w->in.coding->layout->size;
-		w->counted_back = e->end;
-	}
-	enum tracemend_status status = why && t->s->plan && w->edits ? lttng_edits_guess(w->edits, from, e->end, why) : TM_OK;
+	if (why == why_back || (why == why_untimely && !w->untimely))
+		from = lttng_laps_from(w, e);
+	w->untimely = why == why_untimely;
+	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS)
+		lttng_laps_anchor(w, e);
+	if (why && w->edits)
+		status = lttng_edits_guess(w->edits, from, e->end, why);
 	if (status != TM_OK)
 		t->status = status;
 }
@@ -76,6 +94,9 @@ static void settle(const struct lttng_trace *t, struct lttng_walk *w, const stru
 
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
+	const uint64_t before = w->at.last;
+	const bool lapped = lttng_laps_keep(t, w, e);
+
 	lttng_event_judge(t, w, e, w->at.stamp);
 	if (t->s->outline)
 		lttng_outline_event(t, &w->in, e);
@@ -95,7 +116,8 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	if (e->type) {
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
-		note_doubt(t, w, e);
+		if (t->s->plan)
+			note_doubt(t, w, e, lapped ? before : 0);
 	}
 	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
 	if (p)

@@ -43,6 +43,14 @@ struct lttng_outline {
 	uint64_t at;		/* rel: end of the last event that has its part */
 };
 
+/* Whether the tracer writes a full stamp for each wrap of the clock. Owner: salvage/lttng_laps.c. */
+enum lttng_laps {
+	LAPS_UNKNOWN,
+	LAPS_ANNOUNCED, /* it does */
+	LAPS_STEPS,	/* it does, and its clock steps back a little, now and then */
+	LAPS_SILENT	/* it does not, or that is not known */
+};
+
 struct lttng_trace {
 	struct scan *s;
 	struct window window;	      /* events */
@@ -54,6 +62,7 @@ struct lttng_trace {
 	struct lttng_totals totals;
 	struct lttng_output out;
 	struct lttng_latest latest;
+	enum lttng_laps laps;
 	struct lttng_outline outline;
 	struct lttng_edits *edits; /* owned; of the block in work */
 	struct lttng_seen *seen;   /* owned, by salvage/lttng_stale.c */

@@ -149,6 +149,10 @@ static enum step walk_event(struct lttng_trace *t, struct lttng_walk *w, struct 
 		return STEP_END;
 	if (defect != EVENT_OK)
 		return lttng_mend(t, w, e, defect) ? STEP_PASSED : STEP_END;
+	if (lttng_laps_stray(t, w, e))
+		return lttng_mend_stray(t, w, e) ? STEP_PASSED : STEP_END;
+	if (lttng_laps_wild(t, w, e))
+		return lttng_mend_wild(t, w, e) ? STEP_PASSED : STEP_END;
 	return lttng_event_declares(&w->in, e) ? walk_declaration(t, w, e) : STEP_TAKE;
 }
 
@@ -162,7 +166,7 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 		skip_lost_start(t, w);
 	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && !w->open && !w->unsettled)
+		if (fast && !w->open && !w->unsettled && !lttng_laps_pending(w) && !(w->laps.doubtful && t->s->plan))
 			lttng_fast(t, w);
 		step = walk_event(t, w, &e);
 		if (step != STEP_TAKE)

@@ -42,6 +42,29 @@ struct lttng_causes {
 	bool noted[4]; /* kinds of notes that this block has given already */
 };
 
+/* Full stamps that are remembered. */
+#define LTTNG_ANCHORS 64u
+
+/* From 2.0 on: the full stamps that the times of events are counted from, and wraps of the clock that none announces. */
+struct lttng_walk_laps {
+	struct {
+		uint64_t rel, stamp; /* of the event */
+	} anchors[LTTNG_ANCHORS];    /* the last ones, rising; kept for repair only */
+	unsigned anchored;
+	bool forgot; /* there were more */
+	/* Owner: salvage/lttng_laps.c */
+	unsigned wraps;	  /* without a full stamp between them, each close behind the one before, */
+	uint64_t wrapped; /* and at.events right behind the last */
+	uint64_t wrap;	  /* rel of the last one */
+	bool doubtful;	  /* there was one since the last full stamp */
+	bool blind;	  /* at.before is not the stamp of the event before the last one */
+	struct {
+		unsigned wraps;
+		uint64_t wrapped;
+		bool doubtful;
+	} was; /* before the last event */
+};
+
 struct lttng_walk {
 	struct lttng_stream in;
 	struct lttng_file *file;
@@ -53,11 +76,11 @@ struct lttng_walk {
 	bool headless;		   /* its header is lost */
 	bool unsettled;		   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
 	bool untimely;		   /* a stamp was not within the times of the block */
-	uint64_t counted_back;	   /* rel: end of the last event whose full stamp was lower than the stamp before it; 0: none */
-	bool open;		   /* the end is not known: stop at what is not an event, and report nothing. Then: */
-	bool padded;		   /* the end is not known, and zeros up to the room are the padding */
-	uint64_t bound;		   /* the latest stamp that an event can have */
-	uint64_t stale;		   /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
+	struct lttng_walk_laps laps;
+	bool open;	/* the end is not known: stop at what is not an event, and report nothing. Then: */
+	bool padded;	/* the end is not known, and zeros up to the room are the padding */
+	uint64_t bound; /* the latest stamp that an event can have */
+	uint64_t stale; /* rel: from here on the bytes are those of an earlier lap; UINT64_MAX: not known */
 	struct lttng_position at;
 	uint64_t fast; /* of at.events, those that lttng_fast() took */
 	struct lttng_outcome out;

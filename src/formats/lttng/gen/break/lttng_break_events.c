@@ -53,6 +53,17 @@ BREAKER_OF(tsc_not_monotonic, GEN_PLANT, g->want_heartbeat = 0, g->versions = LV
 	lttng_gen_put(g, g->plant, &put);
 }
 
+/* Wraps with a full stamp, so many that the trace is known to announce them; then some without. */
+BREAKER_OF(unannounced_wraps, GEN_PLANT, g->want_exact_arch = true, g->versions = LV_NEW & ~LTTNG_V(LV_2_0_64))
+{
+	for (unsigned i = 0; i < 48; i++) {
+		struct lttng_put put = an_event(g);
+		put.stamp += LTTNG_TIME_MASK - (UINT64_C(1) << 24) - choices_below(g->c, 999);
+		put.form = i < 40 ? (int)LTTNG_FORM_FULL : put.id >= LTTNG_FORM_FULL ? (int)LTTNG_FORM_ID : (int)put.id;
+		lttng_gen_put(g, g->plant, &put);
+	}
+}
+
 BREAKER_OF(full_stamp_low_bits, GEN_PLANT, g->versions = LV_NEW)
 {
 	struct lttng_put put = an_event(g);

@@ -1,0 +1,277 @@
+/* Wraps of the clock that no full stamp announces. An event word of 2.x has the low 27 bits of the clock. Tracers for 32-bit
+ * machines (last_tsc_overflow() of LTTng and UST, where BITS_PER_LONG is 32) write a full stamp whenever the bits above these
+ * change, so that low bits that fall without one are not a wrap: the clock stepped back a little, as that of another processor
+ * does, or the bytes are damaged. Nearly any few bytes decode as some event, so where the walk reads what is not one, it goes on
+ * over many, and their stamps are arbitrary: the clock wraps again and again. */
+#include "formats/lttng/salvage/lttng_salvage.h"
+
+/* Bytes of events that are decoded to find out whether a trace announces its wraps: of a file, and of all. */
+#define CENSUS_FILE (64u * 1024)
+#define CENSUS_ALL (1024u * 1024)
+/* Announced wraps that must be seen, in all, and for one that is not, or one full stamp that announces none. */
+#define ANNOUNCED_MIN 8u
+#define ANNOUNCED_SHARE 2u
+/* A step back by less may be one of the clock, if there are so many: real ones were up to 888,593 ticks, and one for 5 announced
+ * wraps. */
+#define STEP_BACK_MAX (UINT64_C(1) << 21)
+#define STEPS_SHARE 16u
+/* Wraps without a full stamp, each at most so many events behind the one before, that are too many. */
+#define WILD_WRAPS 3u
+#define WILD_SPAN 16u
+
+/* Whether the bits above the low 27 change behind `before`, and no full stamp says so, and by how many ticks the clock steps back
+ * if it did not wrap. */
+static bool is_silent(uint64_t before, const struct lttng_event *e, uint64_t *step)
+{
+	*step = LTTNG_TIME_MASK + 1 - (e->stamp - before);
+	return !e->has_full && (e->stamp ^ before) >> LTTNG_TIME_BITS;
+}
+
+static bool is_announced(const struct lttng_trace *t)
+{
+	return t->laps == LAPS_ANNOUNCED || t->laps == LAPS_STEPS;
+}
+
+bool lttng_laps_back(const struct lttng_trace *t, uint64_t before, const struct lttng_event *e)
+{
+	uint64_t step;
+	return is_announced(t) && is_silent(before, e, &step) && (t->laps == LAPS_ANNOUNCED || step >= STEP_BACK_MAX);
+}
+
+/* What the full stamps of a trace show. A tracer for 64-bit machines writes one after a gap of 2^27 ticks or more, and no other. */
+struct census {
+	uint64_t left; /* bytes */
+	/* Full stamps after less, at which the higher bits change, and where they do not; and wraps without one. */
+	unsigned announced, needless, silent;
+	unsigned steps; /* wraps without one that may be small steps back */
+};
+
+/* rel of the next event with a full stamp at or behind `rel`: its low bits are there twice. `end`: there is none. */
+static uint64_t next_anchor(const struct lttng_trace *t, const struct lttng_stream *in, uint64_t rel, uint64_t end,
+			    struct census *c)
+{
+	const uint64_t align = lttng_event_align(&t->coding, false), step = align ? align : 1;
+	struct lttng_event e;
+
+	for (rel = lttng_align(rel, step); rel < end && c->left; rel += step, c->left -= step < c->left ? step : c->left) {
+		const uint8_t *p = end - rel > 4 ? lttng_stream_at(in, rel, 4) : NULL;
+		if (!p)
+			break;
+		if (load_u32(p, t->coding.big_endian) >> LTTNG_TIME_BITS == LTTNG_FORM_FULL &&
+		    lttng_event_decode(in, rel, end, 0, &e) == EVENT_OK)
+			return rel;
+	}
+	return end;
+}
+
+/* Counts from an event on, up to the first wrap that is not announced: what is behind it may be misread. Where it came. */
+static uint64_t census_run(const struct lttng_stream *in, uint64_t rel, uint64_t end, uint64_t stamp, struct census *c)
+{
+	const uint64_t first = rel;
+	struct lttng_event e;
+	uint64_t step;
+
+	while (rel - first < c->left && lttng_event_decode(in, rel, end, stamp, &e) == EVENT_OK && e.word && e.end > rel) {
+		const bool silent = is_silent(stamp, &e, &step);
+		c->steps += silent && step < STEP_BACK_MAX;
+		if (silent && step >= STEP_BACK_MAX) {
+			c->silent++;
+			break;
+		}
+		/* The first event of a tracer's buffer has a full stamp anyway. */
+		if (e.has_full && rel > first && e.stamp - stamp <= LTTNG_TIME_MASK)
+			*((e.stamp ^ stamp) >> LTTNG_TIME_BITS ? &c->announced : &c->needless) += 1;
+		rel = e.end;
+		stamp = e.stamp;
+	}
+	c->left -= rel - first < c->left ? rel - first : c->left;
+	return rel;
+}
+
+static void census_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame, struct census *c)
+{
+	struct lttng_header h;
+	if (frame->from != frame->offset || !lttng_header_at(t, f, frame->offset, &h))
+		return;
+	const struct lttng_stream in = lttng_stream_open(t, f, frame->offset);
+	const uint64_t data = lttng_header_data_end(t->coding.layout, &h, frame->length);
+	const uint64_t end = data < frame->length ? data : frame->length;
+	uint64_t rel = census_run(&in, t->coding.layout->size, end, h.v[LF_BEGIN], c);
+
+	while (rel < end && c->left) {
+		rel = next_anchor(t, &in, rel + 1, end, c);
+		if (rel < end)
+			rel = census_run(&in, rel, end, 0, c);
+	}
+}
+
+static void census_file(struct lttng_trace *t, struct lttng_file *f, struct census *all)
+{
+	const uint64_t resync = f->resync;
+	struct census c = { .left = all->left < CENSUS_FILE ? all->left : CENSUS_FILE };
+	const uint64_t had = c.left;
+	struct lttng_frame frame;
+
+	window_reset(&t->window, f->source);
+	f->resync = 0;
+	for (uint64_t at = 0; c.left && lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length) {
+		census_block(t, f, &frame, &c);
+		c.left -= c.left < t->coding.layout->size ? c.left : t->coding.layout->size;
+	}
+	f->resync = resync;
+	all->left -= had - c.left;
+	all->announced += c.announced;
+	all->needless += c.needless;
+	all->silent += c.silent;
+	all->steps += c.steps;
+}
+
+/* Whether the tracer announces wraps, by the events of all data files. */
+static enum lttng_laps census_take(struct lttng_trace *t)
+{
+	struct source *const was = t->window.source;
+	struct census all = { .left = CENSUS_ALL };
+
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || t->coding.arch != 4)
+		return LAPS_SILENT;
+	for (size_t i = 0; i < t->files.count && all.left && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->channel && f->channel->table && !f->metadata && !f->aside && !f->empty)
+			census_file(t, f, &all);
+	}
+	window_reset(&t->window, was);
+	if (all.announced < ANNOUNCED_MIN || ANNOUNCED_SHARE * (all.needless + all.silent) > all.announced)
+		return LAPS_SILENT;
+	return STEPS_SHARE * all.steps > all.announced ? LAPS_STEPS : LAPS_ANNOUNCED;
+}
+
+bool lttng_laps_announced(struct lttng_trace *t)
+{
+	if (t->laps == LAPS_UNKNOWN)
+		t->laps = census_take(t);
+	return is_announced(t);
+}
+
+/* ---- the walk ---- */
+
+bool lttng_laps_pending(const struct lttng_walk *w)
+{
+	return w->laps.wraps && w->at.events - w->laps.wrapped <= WILD_SPAN;
+}
+
+/* Whether wraps are counted in that file. */
+static bool is_counted(const struct lttng_trace *t, const struct lttng_walk *w)
+{
+	return t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->file->metadata && !w->open;
+}
+
+/* Whether the event behind `before` is such a wrap. The trace is asked only where it may be one. */
+static bool wraps(struct lttng_trace *t, uint64_t before, const struct lttng_event *e)
+{
+	uint64_t step;
+	return is_silent(before, e, &step) && lttng_laps_announced(t) && lttng_laps_back(t, before, e);
+}
+
+bool lttng_laps_wild(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	if (!is_counted(t, w) || !wraps(t, w->at.stamp, e))
+		return false;
+	if (w->laps.blind)
+		return true;
+	unsigned count = lttng_laps_pending(w) ? w->laps.wraps + 1 : 1;
+	struct lttng_event a = *e, b;
+	/* The events behind it tell at once, as long as they decode. */
+	for (unsigned quiet = 0; count < WILD_WRAPS && quiet < WILD_SPAN; quiet++) {
+		if (lttng_event_decode(&w->in, a.end, w->limit, a.stamp, &b) != EVENT_OK || b.has_full || !b.word)
+			break;
+		if (lttng_laps_back(t, a.stamp, &b)) {
+			count++;
+			quiet = 0;
+		}
+		a = b;
+	}
+	return count >= WILD_WRAPS;
+}
+
+bool lttng_laps_allow(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	if (!lttng_laps_back(t, w->at.stamp, e))
+		return true;
+	return !w->laps.blind && (w->laps.wraps + 1 < WILD_WRAPS || !lttng_laps_pending(w));
+}
+
+bool lttng_laps_stray(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	const struct lttng_walk_laps *l = &w->laps;
+	if (e->has_full || l->blind || w->at.last >= w->at.kept || !is_counted(t, w) ||
+	    !((l->wrapped && l->wrap == w->at.last) || wraps(t, w->at.stamp, e)) ||
+	    (e->stamp & LTTNG_TIME_MASK) < (w->at.before & LTTNG_TIME_MASK))
+		return false;
+	const uint8_t *last = lttng_stream_at(&w->in, w->at.last, 4);
+	return last && load_u32(last, t->coding.big_endian) >> LTTNG_TIME_BITS != LTTNG_FORM_FULL &&
+	       (e->start - w->at.last) % lttng_widest_align(&t->coding) == 0;
+}
+
+bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_walk_laps *l = &w->laps;
+
+	if (!is_counted(t, w))
+		return false;
+	l->was.wraps = l->wraps;
+	l->was.wrapped = l->wrapped;
+	l->was.doubtful = l->doubtful;
+	l->blind = false;
+	if (e->has_full) {
+		l->wraps = 0;
+		l->doubtful = false;
+	} else if (wraps(t, w->at.stamp, e)) {
+		l->wraps = lttng_laps_pending(w) ? l->wraps + 1 : 1;
+		l->wrapped = w->at.events + 1;
+		l->wrap = e->start;
+		const bool first = !l->doubtful;
+		l->doubtful = true;
+		return first;
+	}
+	return false;
+}
+
+void lttng_laps_take_back(struct lttng_walk *w)
+{
+	struct lttng_walk_laps *l = &w->laps;
+
+	l->wraps = l->was.wraps;
+	l->wrapped = l->was.wrapped;
+	l->doubtful = l->was.doubtful;
+	l->blind = true;
+	if (l->anchored && l->anchors[l->anchored - 1].rel == w->at.last)
+		l->anchored--;
+}
+
+void lttng_laps_anchor(struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_walk_laps *l = &w->laps;
+
+	if (!e->has_full)
+		return;
+	if (l->anchored == LTTNG_ANCHORS) {
+		memmove(l->anchors, l->anchors + 1, sizeof(l->anchors) - sizeof(l->anchors[0]));
+		l->anchored--;
+		l->forgot = true;
+	}
+	l->anchors[l->anchored].rel = e->start;
+	l->anchors[l->anchored++].stamp = e->full;
+}
+
+uint64_t lttng_laps_from(struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_walk_laps *l = &w->laps;
+	uint64_t from = UINT64_MAX;
+
+	while (l->anchored && e->has_full && l->anchors[l->anchored - 1].stamp > e->full)
+		from = l->anchors[--l->anchored].rel;
+	if (from == UINT64_MAX && l->anchored)
+		return l->anchors[l->anchored - 1].rel;
+	const bool all = from == UINT64_MAX || (!l->anchored && (l->forgot || e->full < w->begin));
+	return all ? w->in.coding->layout->size : from;
+}
