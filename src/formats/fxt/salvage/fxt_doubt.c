@@ -3,6 +3,7 @@
 #include "formats/fxt/salvage/fxt_doubt.h"
 
 #include "formats/fxt/salvage/fxt_lost.h"
+#include "formats/fxt/salvage/fxt_unpaired.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
@@ -16,6 +17,9 @@
 /* Blocks that were written twice: sizes are powers of two. */
 #define BLOCK_MOST FXT_BLOCK_BYTES
 #define BLOCK_LEAST 64u
+/* Blocks that are replaced as a whole; bytes between the seam of a block and the region that it makes. */
+#define SECTOR_LEAST 512u
+#define SEAM_SLACK 64u
 /* A registration has two words or more. */
 #define REGISTRATION_BYTES 16u
 /* Providers that may have had a section in a region of damage; of many, most have not. */
@@ -56,7 +60,10 @@ static uint64_t length_at(struct fxt_doubt *d, uint64_t at)
 static void doubt_last(struct fxt_doubt *d, const char *why)
 {
 	uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : d->here->at;
-	if (last < d->here->at && length_at(d, last) == d->here->at - last)
+	uint64_t header = last < d->here->at ? header_at(d, last) : FXT_MAGIC;
+
+	/* Each bit of the magic number is known. */
+	if (header != FXT_MAGIC && fxt_size(header) * FXT_WORD == d->here->at - last)
 		doubt(d, last, d->here->at - last, why);
 }
 
@@ -433,6 +440,20 @@ static bool refers_elsewhere(const struct fxt_registry *reg, const struct fxt_re
 	return false;
 }
 
+/* Where a block of a disk begins that has the byte at `at` and may end in the last region of damage, or in a record next to it;
+ * UINT64_MAX: there is none. */
+static uint64_t block_to_seam(const struct fxt_doubt *d, uint64_t at)
+{
+	const uint64_t from = d->seam - d->seam_length;
+
+	for (uint64_t size = SECTOR_LEAST; size <= BLOCK_MOST; size *= 2) {
+		const uint64_t end = (at / size + 1) * size;
+		if (end + SEAM_SLACK >= from && end <= d->seam + SEAM_SLACK)
+			return end - size;
+	}
+	return UINT64_MAX;
+}
+
 /* More registrations turn out to be missing than the last region of damage has room for: it is the seam of a block that took their
  * place, or there is another one. Where the provider is introduced in that block, it may be another capture's. */
 static void distrust_replaced(struct fxt_doubt *d)
@@ -440,20 +461,19 @@ static void distrust_replaced(struct fxt_doubt *d)
 	static const char why[] =
 		"more registrations are missing behind damage than it had room for: a block may be from elsewhere";
 	struct fxt_provider *p = d->registry->provider;
-	uint64_t missing = d->registry->missing_count - d->seam_missing, from = d->seam - d->seam_length;
-	uint64_t few = fxt_position_recent(d->here, FXT_RECENT);
+	uint64_t missing = d->registry->missing_count - d->seam_missing;
+	uint64_t few = fxt_position_recent(d->here, FXT_RECENT), from;
 
-	from = from > FXT_JOURNAL_BYTES ? from - FXT_JOURNAL_BYTES : 0;
 	if (!d->seam || missing * REGISTRATION_BYTES <= d->seam_length + REGISTRATION_BYTES)
 		return;
 	/* The other seam may be near. */
 	few = few < d->seam ? d->seam : few;
 	if (d->here->records && few < d->here->at)
 		doubt(d, few, d->here->at - few, why);
-	if (p->distrust.info || p->anonymous || p->offset < from || p->offset > d->seam)
+	if (p->distrust.info || p->anonymous || p->offset > d->seam || (from = block_to_seam(d, p->offset)) == UINT64_MAX)
 		return;
 	p->distrust.info = true;
-	doubt(d, p->offset, d->here->at - p->offset, why);
+	doubt(d, from, d->here->at - from, why);
 }
 
 /* Records up to here may be another provider's, since some record before this one. */
@@ -602,16 +622,30 @@ static bool is_habit(const struct fxt_record *r, unsigned rule)
 	}
 }
 
-/* Whether there is a sign of damage in the record that is no error: what no revision of the document describes. latest: the highest
- * time that can be. */
-static bool is_strange(const struct fxt_record *r, uint64_t latest)
+/* Whether there is a sign of damage in the record that is no error: what no revision of the document describes. */
+static bool is_strange(const struct fxt_doubt *d, const struct fxt_record *r)
 {
-	if (r->has_timestamp && r->timestamp > latest)
+	const struct fxt_provider *p = d->registry->provider;
+	bool complete = r->type == FXT_EVENT && r->subtype == FXT_DURATION_COMPLETE && r->known;
+
+	if ((r->has_timestamp && r->timestamp > p->tick_limit) || (complete && r->tail < r->timestamp))
 		return true;
-	if (r->type == FXT_EVENT && r->subtype == FXT_DURATION_COMPLETE && r->known && r->tail < r->timestamp)
+	/* Without damage it is the first of many. */
+	uint64_t before = p->outlier_open ? p->outlier_before : p->previous;
+	if (d->active && ((r->has_timestamp && fxt_clock_is_far(p, before, r->timestamp)) ||
+			  (complete && fxt_clock_is_far(p, r->timestamp, r->tail))))
 		return true;
 	for (uint32_t i = 0; i < r->issues.count; i++)
 		if (r->issues.list[i].severity == TM_WARNING && !is_habit(r, r->issues.list[i].rule))
+			return true;
+	return false;
+}
+
+/* Whether that sign is in its header. */
+static bool is_strange_header(const struct fxt_record *r)
+{
+	for (uint32_t i = 0; i < r->issues.count; i++)
+		if (r->issues.list[i].severity == TM_WARNING && !r->issues.list[i].at && !is_habit(r, r->issues.list[i].rule))
 			return true;
 	return false;
 }
@@ -671,8 +705,8 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	}
 	d->version = p->version;
 	why = why_by_place(d, r, wrote_magic);
-	if (!why && is_strange(r, d->registry->provider->tick_limit)) {
-		why = "has content that the format document does not describe, or a time that cannot be";
+	if (!why && is_strange(d, r)) {
+		why = "has content that the format document does not describe, or a time that cannot be or is far from all others";
 		d->strange++;
 	}
 	if (!why)
@@ -680,7 +714,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (r->has_timestamp && p->timed && r->timestamp < p->previous)
 		note_step_back(d, r);
 	/* Damage that begins with the record may begin in the one before. */
-	if (fxt_is_hit(r) || unknown_refs)
+	if (fxt_is_hit(r) || unknown_refs || (is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
 		doubt_last(d, "precedes a record that is damaged");
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);
@@ -738,6 +772,8 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	settle(d);
 	for (size_t i = 0; i < d->registry->count; i++)
 		fxt_doubt_forget(d, d->registry->list[i]);
+	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
+			   findings_errors(report->s->findings), report->unpaired);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);

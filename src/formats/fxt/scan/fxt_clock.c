@@ -27,6 +27,11 @@ static void widen(struct fxt_provider *provider, uint64_t time)
 	provider->step_max = provider->timed < OUTLIER_KNOWN || provider->outlier_open ? 0 : spans(provider);
 }
 
+bool fxt_clock_is_far(const struct fxt_provider *provider, uint64_t from, uint64_t until)
+{
+	return provider->timed > OUTLIER_KNOWN && provider->last > provider->first && distance(from, until) > spans(provider);
+}
+
 static void first_time(struct fxt_clock *c, struct fxt_provider *provider, uint64_t offset)
 {
 	struct finding *fd;
@@ -81,8 +86,7 @@ void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t
 		if (fd)
 			fxt_path(c->report, fd, c->report->here.record, NULL);
 	}
-	bool far = provider->timed > OUTLIER_KNOWN && distance(time, provider->previous) > spans(provider) &&
-		   provider->last > provider->first;
+	bool far = fxt_clock_is_far(provider, time, provider->previous);
 	if (far || (!time && provider->first > ZERO_STRANGE && provider->timed > 2)) {
 		provider->outlier_open = true;
 		provider->outlier = time;

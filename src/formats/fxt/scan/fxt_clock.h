@@ -16,6 +16,8 @@ static inline bool fxt_rate_is_plausible(uint64_t ticks)
 	return ticks >= 1000 && ticks <= UINT64_C(1000000000000);
 }
 
+/* Whether two times are further apart than those of the provider, so far, make likely. */
+bool fxt_clock_is_far(const struct fxt_provider *provider, uint64_t from, uint64_t until);
 /* An initialization record of a provider. before_all: no provider was introduced so far. */
 void fxt_clock_initialize(struct fxt_clock *c, struct fxt_provider *provider, uint64_t ticks, bool before_all, uint64_t offset,
 			  uint64_t length);

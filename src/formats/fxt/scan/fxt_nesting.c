@@ -266,6 +266,17 @@ static void thread_report(struct fxt_nesting *n, struct fxt_thread *t)
 		report_one(n, t, &t->open[i], false);
 }
 
+const struct fxt_open *fxt_nesting_single(const struct fxt_thread *t)
+{
+	const struct fxt_open *o = t->depth ? t->open : t->ends;
+
+	/* Of a pair that is not in the lists any more, one is later, or is a begin and earlier. */
+	if (t->registrations || t->depth + t->ends_count != 1 || t->newest != o->time || t->began != (t->depth == 1) ||
+	    (t->began && t->first_begin != o->time))
+		return NULL;
+	return o;
+}
+
 void fxt_nesting_report(struct fxt_nesting *n)
 {
 	for (size_t i = 0; i < n->count; i++)

@@ -18,6 +18,9 @@ struct fxt_thread {
 	bool fresh;	  /* its provider was introduced anew since its last duration */
 	bool steady;	  /* it began, and is neither lost nor fresh: begins and ends need no more than their lists */
 	uint32_t session; /* of its provider, when it was registered last */
+	uint32_t registrations, provider; /* thread records with these koids; id of the provider of the last one, */
+	uint64_t registered;		  /* and its offset */
+	bool anonymous;			  /* that has no id */
 	uint64_t flows_outside, flow_offset;
 	struct fxt_thread *same_hash; /* another one whose koids have the same hash, or NULL */
 };
@@ -36,6 +39,8 @@ struct fxt_thread *fxt_nesting_thread(struct fxt_nesting *n, uint64_t process, u
 struct fxt_thread *fxt_nesting_find(const struct fxt_nesting *n, uint64_t process, uint64_t thread);
 void fxt_nesting_begin(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name);
 void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time, uint64_t offset, uint64_t name);
+/* The only begin or end of a thread that no record registers, if it has one alone; or NULL. */
+const struct fxt_open *fxt_nesting_single(const struct fxt_thread *t);
 /* Reports what stayed open. */
 void fxt_nesting_report(struct fxt_nesting *n);
 void fxt_nesting_close(struct fxt_nesting *n);

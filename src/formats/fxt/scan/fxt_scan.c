@@ -452,8 +452,7 @@ enum tracemend_status fxt_scan(struct scan *s)
 		fxt_repair_keep(&w->repair, w->report.here.size);
 		fxt_doubt_finish(&w->doubt, &w->report);
 		plan_kept(s->plan, s->records - w->repair.patched - w->repair.moved);
-		if (!s->records)
-			status = TM_NOTHING;
+		status = w->report.status == TM_OK && !s->records ? TM_NOTHING : w->report.status;
 	}
 	walk_close(w);
 	free(w);

@@ -264,6 +264,12 @@ void fxt_thread_register(struct fxt_registry *reg, uint32_t index, uint64_t proc
 	e->thread = thread;
 	e->offset = offset;
 	e->track = fxt_nesting_thread(reg->nesting, process, thread);
+	if (e->track) {
+		e->track->registrations++;
+		e->track->registered = offset;
+		e->track->provider = reg->provider->id;
+		e->track->anonymous = reg->provider->anonymous;
+	}
 	if (e->track && e->track->session != reg->provider->sessions) {
 		e->track->session = reg->provider->sessions;
 		e->track->fresh = true;

@@ -1,0 +1,173 @@
+/* A thread is known by its koids alone. Where those of a reference or of a registration are hit, there is another thread, which has
+ * the begin of a duration while the right one has its end, or the other way round. */
+#include "formats/fxt/salvage/fxt_unpaired.h"
+
+#include <stdlib.h>
+
+/* ---- a single reference ---- */
+
+static void doubt(const struct fxt_unpaired *u, uint64_t at, uint64_t length, const char *why)
+{
+	plan_doubt(u->plan, u->source, at, length, why);
+	plan_lost_other(u->plan);
+}
+
+static void doubt_single(const struct fxt_unpaired *u, uint64_t at)
+{
+	if (fxt_decode_other(u->resync, at))
+		doubt(u, at, u->resync->other.words * FXT_WORD, "its thread is met nowhere else: the reference may be damaged");
+}
+
+/* A begin or an end whose inline thread was hit has a thread of its own. Where there is other damage, that explains that the
+ * counterpart is missing. */
+static void doubt_singles(const struct fxt_unpaired *u, uint64_t errors)
+{
+	const struct fxt_nesting *n = u->nesting;
+	uint64_t singles = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		singles += fxt_nesting_single(n->threads[i]) != NULL;
+	if (!singles || singles > (errors + 1) * FXT_SINGLES_MAX)
+		return;
+	for (size_t i = 0; i < n->count; i++) {
+		const struct fxt_open *o = fxt_nesting_single(n->threads[i]);
+		if (o)
+			doubt_single(u, o->offset);
+	}
+}
+
+/* ---- two threads ---- */
+
+/* A begin or an end without a counterpart. */
+struct loose {
+	uint64_t koid, name, time; /* koid: one of its thread's, or 0 */
+	struct fxt_thread *thread;
+	bool begin;
+};
+
+#define KEYS 3u
+
+static int by_name(const void *a, const void *b)
+{
+	const struct loose *l = a, *r = b;
+
+	if (l->koid != r->koid)
+		return l->koid < r->koid ? -1 : 1;
+	if (l->name != r->name)
+		return l->name < r->name ? -1 : 1;
+	if (l->time != r->time)
+		return l->time < r->time ? -1 : 1;
+	return r->begin - l->begin;
+}
+
+/* Those of all threads, under both koids and under none. 0: there are none, or too many. */
+static size_t collect(const struct fxt_nesting *n, struct loose *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n->count; i++) {
+		struct fxt_thread *t = n->threads[i];
+		if (t->depth + t->ends_count > FXT_UNPAIRED_MAX - count / KEYS)
+			return 0;
+		for (uint32_t k = 0; k < t->depth + t->ends_count; k++) {
+			const bool begin = k < t->depth;
+			const struct fxt_open *o = begin ? &t->open[k] : &t->ends[k - t->depth];
+			const uint64_t koids[KEYS] = { 0, t->process, t->thread };
+			for (unsigned x = 0; x < KEYS && o->name; x++)
+				list[count++] = (struct loose){ koids[x], o->name, o->time, t, begin };
+		}
+	}
+	qsort(list, count, sizeof(*list), by_name);
+	return count;
+}
+
+/* Whether the record changes to another provider, or back; ends: the provider of the thread forgets it. */
+static bool changes(const struct fxt_record *r, const struct fxt_thread *t, bool *own, bool *ends)
+{
+	if (r->type != FXT_METADATA || (r->subtype != FXT_PROVIDER_INFO && r->subtype != FXT_PROVIDER_SECTION))
+		return false;
+	*own = !t->anonymous && r->id == t->provider;
+	*ends = t->anonymous || (*own && r->subtype == FXT_PROVIDER_INFO);
+	return true;
+}
+
+/* Lists the registration of the thread, and the records that refer to it. */
+static void doubt_registration(const struct fxt_unpaired *u, const struct fxt_thread *t)
+{
+	static const char why[] = "durations of its thread begin or end in another one: the koids of one of the two may be damaged";
+	const struct fxt_record *r = &u->resync->other;
+	bool own = true, ends = false;
+	uint64_t at = t->registered;
+	uint32_t index;
+
+	if (!fxt_decode_other(u->resync, at) || r->type != FXT_THREAD)
+		return;
+	index = r->id;
+	doubt(u, at, r->words * FXT_WORD, why);
+	for (at += r->words * FXT_WORD; at < u->source->size && !ends; at += FXT_WORD) {
+		if (!fxt_decode_other(u->resync, at))
+			continue;
+		if (!changes(r, t, &own, &ends) && own && r->type == FXT_THREAD && r->id == index)
+			return;
+		for (unsigned n = 0; own && r->type != FXT_THREAD && n < r->thread_count; n++)
+			if (r->threads[n].ref == index) {
+				doubt(u, at, r->words * FXT_WORD, why);
+				break;
+			}
+		at += (r->words - 1) * FXT_WORD;
+	}
+}
+
+/* Adds a thread that is registered once: of more registrations, all would have to be hit. False: there are too many. */
+static bool suspect(struct fxt_thread *t, struct fxt_thread **threads, size_t *found)
+{
+	for (size_t k = 0; k < *found; k++)
+		if (threads[k] == t)
+			return true;
+	if (t->registrations != 1)
+		return true;
+	if (*found == FXT_UNPAIRED_THREADS_MAX)
+		return false;
+	threads[(*found)++] = t;
+	return true;
+}
+
+/* Durations that begin in one thread and end in another one: a reference of one of the two was hit, or, where they have a koid in
+ * common, the registration of one, and it is not known of which. */
+static void doubt_pairs(const struct fxt_unpaired *u, const struct loose *list, size_t count)
+{
+	struct fxt_thread *threads[FXT_UNPAIRED_THREADS_MAX];
+	size_t found = 0;
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct loose *a = &list[i], *b = &list[i + 1];
+		if (a->koid != b->koid || a->name != b->name || !a->begin || b->begin || a->thread == b->thread)
+			continue;
+		const struct fxt_open *of[2] = { fxt_nesting_single(a->thread), fxt_nesting_single(b->thread) };
+		for (unsigned k = 0; k < 2 && !a->koid; k++)
+			if (of[k])
+				doubt_single(u, of[k]->offset);
+		if (a->koid && (!suspect(a->thread, threads, &found) || !suspect(b->thread, threads, &found)))
+			return;
+	}
+	for (size_t i = 0; i < found; i++)
+		doubt_registration(u, threads[i]);
+}
+
+void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired)
+{
+	struct loose *list;
+
+	if (errors)
+		doubt_singles(u, errors);
+	/* Of other damage, begins and ends may be lost. */
+	if (errors || !unpaired)
+		return;
+	list = malloc(KEYS * FXT_UNPAIRED_MAX * sizeof(*list));
+	if (!list) {
+		fxt_report_no_memory(u->nesting->report);
+		return;
+	}
+	doubt_pairs(u, list, collect(u->nesting, list));
+	free(list);
+}

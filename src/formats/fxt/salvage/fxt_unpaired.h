@@ -1,0 +1,26 @@
+/* Begins and ends without a counterpart show threads whose koids were hit: nothing else does. */
+#ifndef FXT_UNPAIRED_H
+#define FXT_UNPAIRED_H
+
+#include "core/plan.h"
+#include "formats/fxt/salvage/fxt_resync.h"
+#include "formats/fxt/scan/fxt_nesting.h"
+
+/* Threads with one begin or end alone, for each error: of more, the recorder makes such ones. */
+#define FXT_SINGLES_MAX 4u
+/* Begins and ends that are compared; and registrations that are listed with what refers to them. Of more, none is. */
+#define FXT_UNPAIRED_MAX 4096u
+#define FXT_UNPAIRED_THREADS_MAX 4u
+
+struct fxt_unpaired {
+	struct fxt_resync *resync;
+	const struct fxt_nesting *nesting;
+	struct plan *plan;
+	struct source *source;
+};
+
+/* At the end of the file, where something is repaired: lists what may have been hit. errors: of the file; unpaired: begins and ends
+ * without a counterpart that the recorder did not leave. */
+void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired);
+
+#endif
