@@ -5,6 +5,7 @@
 #include "formats/fxt/salvage/fxt_lost.h"
 #include "formats/fxt/salvage/fxt_unpaired.h"
 #include "formats/fxt/scan/fxt_clock.h"
+#include "formats/fxt/scan/fxt_journal.h"
 
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
  * with the file. */
@@ -19,6 +20,9 @@
 #define BLOCK_LEAST 64u
 /* Blocks that are replaced as a whole; bytes between the seam of a block and the region that it makes. */
 #define SECTOR_LEAST 512u
+/* Indexes that are registered again in such a block, at least, and how many times as often as elsewhere. */
+#define REDEFINED_LEAST 3u
+#define REDEFINED_TIMES 8u
 #define SEAM_SLACK 64u
 /* A registration has two words or more. */
 #define REGISTRATION_BYTES 16u
@@ -572,6 +576,35 @@ static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
+/* Indexes that are registered again in [from, until), by the journal. */
+static uint64_t redefined_in(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	const unsigned count = fxt_journal_recent(d->registry);
+	uint64_t found = 0;
+
+	for (unsigned n = 1; n <= count; n++) {
+		const struct fxt_change *c = fxt_journal_last(d->registry, n);
+		found += c->at >= from && c->at < until && (c->kind == FXT_CHANGE_STRING || c->kind == FXT_CHANGE_THREAD);
+	}
+	return found;
+}
+
+/* Whether a block of a disk that ends in the region of damage registers many indexes again, as the recorder does nowhere else: it
+ * is from elsewhere, and begins between two records. */
+static void doubt_redefining_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	for (uint64_t size = SECTOR_LEAST; size <= BLOCK_MOST; size *= 2) {
+		const uint64_t end = until / size * size, begin = end - size;
+		if (end < size || end < from)
+			continue;
+		const uint64_t found = redefined_in(d, begin, from), all = d->registry->journal.redefined;
+		if (found < REDEFINED_LEAST || (all - found) * size * REDEFINED_TIMES > found * begin)
+			continue;
+		fxt_doubt_block(d, begin, from);
+		return;
+	}
+}
+
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
 {
 	fxt_doubt_before(d, rule, from, until, lost);
@@ -584,6 +617,7 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	if (d->plan) {
 		settle(d);
 		doubt_island(d, from, until);
+		doubt_redefining_block(d, from, until);
 		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
 		distrust_region(d, until,
 				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0 }
@@ -703,6 +737,9 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		distrust_rate(d);
 		distrust_replaced(d);
 	}
+	/* No recorder changes its rate: the record that introduces another provider may be lost. */
+	if (r->type == FXT_INITIALIZATION && d->section_gap && p->initialized && p->timed && r->tail != p->ticks)
+		d->context = true;
 	d->version = p->version;
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(d, r)) {

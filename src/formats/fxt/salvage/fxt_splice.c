@@ -4,6 +4,8 @@
 
 /* Registrations that may be written again at first; later as many more as there are words passed. */
 #define AGAIN_START 4096u
+/* What was undone is in one block, and so many bytes behind it at most refer to it; or it was no block. */
+#define RECORD_NEAR 64u
 /* Registrations behind a block that can be carried over to the provider that they are meant for. */
 #define CARRIED_MAX 64u
 
@@ -296,6 +298,18 @@ static bool may_write(struct fxt_walk *w, unsigned n)
 	return true;
 }
 
+/* Whether there is a provider besides the current one that was introduced in front of `change`: what is lost may be the record that
+ * changes to that one. */
+static bool has_third(const struct fxt_registry *reg, uint64_t change)
+{
+	for (size_t i = 1; i < reg->count; i++) {
+		const struct fxt_provider *p = reg->list[i];
+		if (p != reg->provider && p->introduced && !p->placeholder && p->offset < change)
+			return true;
+	}
+	return false;
+}
+
 bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
 {
 	struct fxt_registry *reg = &w->registry;
@@ -320,6 +334,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 			   (unsigned long long)change);
 	w->doubt.undone = w->doubt.seam;
 	fxt_doubt_leave(&w->doubt, at);
+	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change);
 	doubt_block(w, change);
 	return true;
 }

@@ -54,6 +54,7 @@ static struct fxt_change *add(struct fxt_registry *reg, enum fxt_change_kind kin
 	if (j->count == FXT_JOURNAL_MAX)
 		forget_oldest(reg);
 	j->count++;
+	j->redefined += kind == FXT_CHANGE_STRING || kind == FXT_CHANGE_THREAD;
 	struct fxt_change *c = fxt_journal_last(reg, 1);
 	*c = (struct fxt_change){ .kind = (uint8_t)kind, .at = reg->report->here.at, .provider = provider };
 	return c;

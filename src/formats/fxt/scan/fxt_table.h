@@ -60,6 +60,7 @@ struct fxt_change {
 struct fxt_journal {
 	struct fxt_change list[FXT_JOURNAL_MAX]; /* a ring */
 	unsigned first, count, saved;
+	uint64_t redefined; /* strings and threads, all that there were */
 };
 
 /* What of a provider is doubtful; used by fxt_doubt.c alone, and only in a repair. */
