@@ -215,7 +215,11 @@ bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		if (w->edits->doubts[i].found_again && !doubt.found_again)
 			doubt = w->edits->doubts[i];
 	}
-	doubt.torn_from = doubt.torn_to = 0;
+	/* What made it stray may reach into its neighbours: into the last bytes before it, which padding may be between. */
+	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), reach = align ? align : 1;
+	doubt.torn_from = from - (from - reach >= t->coding.layout->size ? reach : 0);
+	doubt.torn_to = from;
+	doubt.found_to = e->end;
 	lttng_edits_trim(w->edits, from);
 	lttng_take_back(t, w);
 	if (!lttng_edits_add(w->edits, from, e->start - from, NULL, 0, rule, &doubt)) {
