@@ -36,18 +36,19 @@ static bool event_named(const struct tracedat_format *p, const char *name)
 	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
-/* Whether the name of the event, or of its system, was hit. Repair parses the formats again, with names that it has mended: once
- * doubtful is always. */
+/* Whether the format of the event, or the name of its system, was hit. Repair parses the formats again, with names that it has
+ * mended: once doubtful is always. */
 static bool event_doubtful(struct tracedat_walk *w, uint32_t id)
 {
 	uint64_t bit = UINT64_C(1) << id % 64, **ids = &w->events.doubtful_ids;
 
 	id &= 0xffff;
-	if (w->events.doubtful && !*ids && !(*ids = calloc(65536 / 64, sizeof(**ids))))
+	bool hit = w->events.doubtful || w->events.text_hit;
+	if (hit && !*ids && !(*ids = calloc(65536 / 64, sizeof(**ids))))
 		tracedat_no_memory(w);
 	if (!*ids)
 		return false;
-	if (w->events.doubtful)
+	if (hit)
 		(*ids)[id / 64] |= bit;
 	return (*ids)[id / 64] & bit;
 }

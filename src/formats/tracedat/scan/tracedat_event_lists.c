@@ -126,9 +126,10 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	unsigned errors = tracedat_format_parse(w, l->b, text, size, l->system, &changed);
 
 	w->out.lost_other |= errors != 0;
-	if (w->events.doubtful && w->s->plan && w->findings != w->scratch)
+	if ((w->events.doubtful || w->events.text_hit) && w->s->plan && w->findings != w->scratch)
 		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + at,
-			   l->b->compressed ? l->b->stored : 8 + size, "the name of its system was hit");
+			   l->b->compressed ? l->b->stored : 8 + size,
+			   w->events.doubtful ? "the name of its system was hit" : "the text of this format was hit");
 	if (w->repair) {
 		if (!errors) {
 			store_u64(number, size, w->shape.big_endian);

@@ -1,6 +1,8 @@
 /* One event format file: the kernel's description of the records of an event. */
 #include "formats/tracedat/scan/tracedat_format.h"
 
+#include "core/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +103,7 @@ static void lines_parse(struct tracedat_format *p)
 
 static void text_check(struct tracedat_format *p)
 {
+	p->w->events.text_hit = false;
 	for (size_t i = 0; i < p->size; i++) {
 		uint8_t c = (uint8_t)p->text[i];
 		if (c != 0 && c < 0x80)
@@ -112,6 +115,8 @@ static void text_check(struct tracedat_format *p)
 		}
 		tracedat_format_milder(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1,
 				       "byte %zu of the format is 0x%02x, not ASCII", i, c);
+		/* The print format may have text of any language. */
+		p->w->events.text_hit = !memmem(p->text, i, "\nprint fmt:", 11) || !utf8_is_valid(p->text, p->size);
 		return;
 	}
 }

@@ -104,6 +104,7 @@ struct tracedat_events {
 	bool lost;		 /* some formats are lost */
 	bool trusted;		 /* no error was found in front of the pages */
 	bool doubtful;		 /* the name of the system that is parsed was hit */
+	bool text_hit;		 /* the same for the text of the format that is parsed */
 	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
 	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
 	size_t systems;		 /* of the event formats */

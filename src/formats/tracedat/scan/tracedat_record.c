@@ -274,7 +274,8 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	if (e->dynamic_count)
 		dynamic_check(p, payload, size, e);
 	if (e->doubtful)
-		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size, "the name of the event or of its system was hit");
+		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size,
+				    "the format of the event, or the name of its system, was hit");
 	if (p->emitting)
 		return;
 	if (e->printk) {

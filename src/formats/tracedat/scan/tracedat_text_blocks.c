@@ -158,6 +158,15 @@ static uint64_t hex_value(const char *text, size_t digits)
 	return v;
 }
 
+/* Names of symbols are ASCII; modules follow a tab. */
+static bool name_is_text(const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((uint8_t)name[i] < 0x20 && name[i] != '\t') || (uint8_t)name[i] >= 0x7f)
+			return false;
+	return true;
+}
+
 static void symbol_line(struct lines *l, struct symbols *symbols_)
 {
 	struct tracedat_walk *w = l->w;
@@ -171,7 +180,8 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 	}
 	size_t name = at + 3;
 	bool fine = digits >= 1 && digits <= 16 && l->length > name && line[at] == ' ' &&
-		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ';
+		    (is_letter(line[at + 1]) || line[at + 1] == '?') && line[at + 2] == ' ' && line[name] != ' ' &&
+		    name_is_text(line + name, l->length - name);
 	if (!fine) {
 		lines_report(l, TRACEDAT_RULE_kallsyms_line, &symbols_->bad, "ADDRESS TYPE NAME");
 		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
