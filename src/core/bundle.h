@@ -52,6 +52,7 @@ struct bundle {
 	const char *path;	      /* path of the input; shown in reports */
 	bool directory;		      /* the capture is a directory (or an archive of several files) */
 	bool unpacked;		      /* it came out of an archive or a compressed file */
+	uint64_t line_ends;	      /* bytes that are left out of it, since it was copied as text (core/line_ends.h) */
 	char damage[160];	      /* message of the unpacker about a cut or damaged archive; empty: the archive is intact */
 	uint64_t bytes_read;	      /* bytes read from sources so far, repeated reads included */
 	uint64_t bytes_total;	      /* sizes of all sources */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/facts.h"
+#include "core/line_ends.h"
 #include "core/text.h"
 
 const struct tracemend_rule container_rules[CONTAINER_RULE_COUNT] = {
@@ -30,11 +31,23 @@ void container_report(const struct bundle *b, struct findings *f)
 		finding_say(fd, "unpacked from an archive or compressed file: %zu file%s, %llu byte%s", b->count,
 			    b->count == 1 ? "" : "s", (unsigned long long)b->bytes_unpacked, b->bytes_unpacked == 1 ? "" : "s");
 	}
+	if (b->line_ends) {
+		struct finding *fd = finding_new(f, CONTAINER_RULE_line_ends, NULL, 0, 0);
+		finding_say(fd, "%llu bytes 0x0d were put in front of bytes 0x0a, as if this were text; it is read without them",
+			    (unsigned long long)b->line_ends);
+	}
 }
 
 /* ---- breakers ---- */
 
 static void container_break_compressed(struct gen *g, struct bytes *packed)
+{
+	(void)g;
+	(void)packed;
+}
+
+/* The files were converted before they were packed. */
+static void container_break_line_ends(struct gen *g, struct bytes *packed)
 {
 	(void)g;
 	(void)packed;
@@ -53,6 +66,29 @@ static void (*const breakers[CONTAINER_RULE_COUNT])(struct gen *g, struct bytes 
 #include "core/container_rules.def"
 #undef RULE
 };
+
+/* Puts 0x0d in front of each 0x0a of the binary files. TM_USAGE: there are too few. */
+static enum tracemend_status convert_line_ends(struct gen *g)
+{
+	uint64_t converted = 0;
+
+	for (size_t i = 0; i < g->file_count; i++) {
+		struct bytes *from = &g->files[i].bytes, to = { 0 };
+		if (g->files[i].link || !from->size || !memchr(from->data, 0, from->size))
+			continue;
+		for (size_t at = 0; at < from->size; at++) {
+			if (from->data[at] == '\n') {
+				bytes_append(&to, "\r", 1);
+				converted++;
+			}
+			bytes_append(&to, from->data + at, 1);
+		}
+		bytes_free(from);
+		*from = to;
+		g->failed = g->failed || to.failed;
+	}
+	return converted < LINE_ENDS_FEWEST ? TM_USAGE : TM_OK;
+}
 
 static la_ssize_t pack_write(struct archive *a, void *data, const void *buffer, size_t length)
 {
@@ -94,6 +130,8 @@ static bool pack_root(struct archive *a)
 
 enum tracemend_status container_break(struct gen *g, bool directory, unsigned rule)
 {
+	if (rule == CONTAINER_RULE_line_ends && convert_line_ends(g) != TM_OK)
+		return TM_USAGE;
 	struct bytes packed = { 0 };
 	struct archive *a = archive_write_new();
 	bool ok = a != NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/container.h"
 #include "core/limits.h"
 #include "core/text.h"
 
@@ -375,6 +376,8 @@ struct bundle *plan_bundle(struct plan *p, const struct tracemend_options *optio
 
 static const struct tracemend_rule *plan_rule(const struct plan *p, const struct piece *piece)
 {
+	if (piece->rule >= PLAN_CONTAINER && piece->rule < PLAN_CONTAINER + CONTAINER_RULE_COUNT)
+		return &container_rules[piece->rule - PLAN_CONTAINER];
 	return piece->rule < p->rules ? &p->table[piece->rule] : NULL;
 }
 

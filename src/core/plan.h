@@ -11,6 +11,9 @@
 
 struct plan;
 
+/* A rule in these functions is one of the format, or a container rule and this. */
+#define PLAN_CONTAINER 0xff00u
+
 struct plan *plan_new(struct bundle *b, const struct tracemend_rule *table, size_t count);
 void plan_free(struct plan *p);
 

@@ -64,6 +64,16 @@ const char *format_profile(const struct format *f, const char *wanted, struct tr
  * the format is not recognised or memory ran out before the walk. */
 struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, const struct tracemend_options *options,
 				     struct plan *plan, enum tracemend_status *status, struct tracemend_error *error);
+/* A capture that was copied as text, and what it was before. */
+struct engine_text {
+	struct plan *undo;   /* leaves out what was put in */
+	struct bundle *view; /* its output; reads from the bundle that it was made of */
+};
+/* text->view is not NULL where the bundle was copied as text: it has errors, and fewer without these bytes. */
+enum tracemend_status engine_text_open(struct engine_text *text, struct bundle *b, const struct format *f,
+				       const struct tracemend_options *options, struct tracemend_error *error);
+void engine_text_close(struct engine_text *text);
+
 /* The number of errors by the severity of the rules, before re-grading; those about archives included. */
 uint64_t report_own_errors(const struct tracemend_report *report);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/container.h"
+#include "core/line_ends.h"
 #include "core/sink.h"
 #include "core/text.h"
 #include "engine/engine.h"
@@ -312,6 +313,78 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	return report;
 }
 
+/* ---- captures that were copied as text ---- */
+
+/* Errors of a walk; UINT64_MAX: nothing could be read. Anything but TM_OK, with *error, ends the work. */
+static enum tracemend_status engine_errors(struct bundle *b, const struct format *f, const struct tracemend_options *given,
+					   uint64_t *errors, struct tracemend_error *error)
+{
+	struct tracemend_options options = { .profile = given->profile, .window = given->window, .max_findings = 1 };
+	struct tracemend_error failure = { 0 };
+	enum tracemend_status status;
+
+	struct tracemend_report *report = engine_scan(b, f, &options, NULL, &status, &failure);
+	bool walked = report && (status == TM_OK || status == TM_LIMIT);
+	*errors = walked ? findings_errors(report->findings) : UINT64_MAX;
+	tracemend_report_free(report);
+	if (walked || status == TM_UNRECOGNISED || status == TM_USAGE)
+		return TM_OK;
+	*error = failure;
+	return status;
+}
+
+void engine_text_close(struct engine_text *text)
+{
+	bundle_free(text->view);
+	plan_free(text->undo);
+	*text = (struct engine_text){ 0 };
+}
+
+/* The same of the bundle without the bytes that were put in. */
+static enum tracemend_status text_undo(struct engine_text *text, struct bundle *b, const struct format *f,
+				       const struct tracemend_options *options, uint64_t *errors, struct tracemend_error *error)
+{
+	*errors = UINT64_MAX;
+	text->undo = plan_new(b, f->rules, f->rule_count);
+	if (!text->undo)
+		return fault_memory(error);
+	uint64_t bytes = line_ends_undo(b, text->undo, PLAN_CONTAINER + CONTAINER_RULE_line_ends);
+	if (b->error.status != TM_OK) {
+		*error = b->error;
+		return error->status;
+	}
+	if (plan_status(text->undo) == TM_NO_MEMORY)
+		return fault_memory(error);
+	if (!bytes)
+		return TM_OK;
+	enum tracemend_status status = plan_verify(text->undo, error);
+	if (status != TM_OK)
+		return status;
+	text->view = plan_bundle(text->undo, options, error);
+	if (!text->view)
+		return error->status;
+	status = engine_errors(text->view, f, options, errors, error);
+	text->view->line_ends = bytes;
+	return status;
+}
+
+enum tracemend_status engine_text_open(struct engine_text *text, struct bundle *b, const struct format *f,
+				       const struct tracemend_options *options, struct tracemend_error *error)
+{
+	uint64_t before = 0, behind = 0;
+	enum tracemend_status status = TM_OK;
+
+	*text = (struct engine_text){ 0 };
+	/* A sound capture may have such bytes. */
+	if (line_ends_suspected(b))
+		status = engine_errors(b, f, options, &before, error);
+	if (status == TM_OK && before)
+		status = text_undo(text, b, f, options, &behind, error);
+	if (status != TM_OK || behind >= before)
+		engine_text_close(text);
+	return status;
+}
+
 struct tracemend_report *tracemend_check(struct tracemend_input *input, const struct tracemend_options *options,
 					 struct tracemend_error *error)
 {
@@ -329,7 +402,11 @@ struct tracemend_report *tracemend_check(struct tracemend_input *input, const st
 	void *progress_ctx = b->progress_ctx;
 	input_progress(input, &own);
 	const struct format *f = format_recognise(b, &own, error);
-	struct tracemend_report *report = f ? engine_scan(b, f, &own, NULL, &status, error) : NULL;
+	struct engine_text text = { 0 };
+	struct tracemend_report *report = NULL;
+	if (f && engine_text_open(&text, b, f, &own, error) == TM_OK)
+		report = engine_scan(text.view ? text.view : b, f, &own, NULL, &status, error);
+	engine_text_close(&text);
 	b->progress = progress;
 	b->progress_ctx = progress_ctx;
 	return report;

@@ -10,6 +10,9 @@
 #include "core/publish.h"
 #include "engine/engine.h"
 
+/* Bytes, at least, of a capture whose line ends are to be converted. */
+#define LINE_ENDS_SIZE 16384u
+
 void tracemend_sample_free(struct tracemend_sample *s)
 {
 	if (!s)
@@ -112,6 +115,9 @@ static enum tracemend_status sample_make(struct tracemend_sample *s, const struc
 		return fault_memory(error);
 	if (target->own >= 0 && !recipe->sound)
 		gen_expect(&s->gen, (unsigned)target->own);
+	/* In a smaller one there may be no byte 0x0a at all. */
+	if (target->container == CONTAINER_RULE_line_ends && s->gen.size < LINE_ENDS_SIZE)
+		s->gen.size = LINE_ENDS_SIZE;
 	enum tracemend_status status = s->format->generate(&s->gen);
 	for (size_t i = 0; i < s->gen.file_count; i++)
 		if (s->gen.files[i].bytes.failed)

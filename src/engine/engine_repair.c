@@ -154,7 +154,32 @@ static bool bundle_has_extras(const struct bundle *b)
 	return false;
 }
 
-static enum tracemend_status repair_plan(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
+/* Plans the repair of what was copied as text: without these bytes first. */
+static enum tracemend_status repair_plan_text(struct tracemend_repair *r, struct engine_text *text, const struct format *f,
+					      struct tracemend_error *error)
+{
+	enum tracemend_status status = TM_OK;
+
+	r->plan = text->undo;
+	text->undo = NULL;
+	struct plan *next = plan_new(text->view, f->rules, f->rule_count);
+	if (!next)
+		return fault_memory(error);
+	r->report = engine_scan(text->view, f, &r->options, next, &status, error);
+	/* A capture without errors in which there is nothing to salvage is copied, too. */
+	if ((status == TM_OK || status == TM_NOTHING) && r->report && !findings_errors(r->report->findings)) {
+		*error = (struct tracemend_error){ 0 };
+		status = plan_make_identity(next);
+	}
+	if (status == TM_OK)
+		status = plan_verify(next, error);
+	if (status == TM_OK && plan_compose(r->plan, next, text->view) != TM_OK)
+		status = fault_set(error, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
+	plan_free(next);
+	return status;
+}
+
+static enum tracemend_status repair_plan_bytes(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
 {
 	enum tracemend_status status = TM_OK;
 
@@ -178,6 +203,18 @@ static enum tracemend_status repair_plan(struct tracemend_repair *r, const struc
 		if (status != TM_OK)
 			return fault_set(error, status, "%s: the repair could not be planned", r->in->path);
 	}
+	return TM_OK;
+}
+
+static enum tracemend_status repair_plan(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
+{
+	struct engine_text text = { 0 };
+	enum tracemend_status status = engine_text_open(&text, r->in, f, &r->options, error);
+	if (status == TM_OK)
+		status = text.view ? repair_plan_text(r, &text, f, error) : repair_plan_bytes(r, f, error);
+	engine_text_close(&text);
+	if (status != TM_OK)
+		return status;
 	if (*r->in->damage)
 		plan_lost(r->plan, 0, TM_UNKNOWN_COUNT);
 	if (!plan_output_count(r->plan))
