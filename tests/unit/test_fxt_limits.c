@@ -152,47 +152,12 @@ static void durations_of_all_threads_have_a_bound(void **state)
 	assert_int_equal(reported(FXT_RULE_semantic_bound_reached), 1);
 }
 
-/* Ten events, of which one has a line end as a byte of its time, with `after` behind it; each line end then becomes CR LF. */
-static void lines(unsigned after)
-{
-	magic();
-	for (unsigned i = 0; i < 10 + after; i++) {
-		bytes_u64(&file, FXT_EVENT | 4 << 4 | (uint64_t)FXT_INSTANT << 16);
-		bytes_u64(&file, i == 9 ? 0x0b0a : 0x0b00);
-		bytes_u64(&file, 1);
-		bytes_u64(&file, 2);
-	}
-	struct bytes converted = { 0 };
-	for (size_t i = 0; i < file.size; i++) {
-		if (file.data[i] == '\n')
-			bytes_u8(&converted, '\r');
-		bytes_u8(&converted, file.data[i]);
-	}
-	bytes_free(&file);
-	file = converted;
-}
-
-/* Behind a converted line end, what follows is read up to the end of the file, however few records that are. */
-static void converted_line_ends_near_the_end_cost_nothing(void **state)
-{
-	(void)state;
-	for (unsigned after = 0; after < 8; after++) {
-		lines(after);
-		(void)reported(0);
-		assert_int_equal(records, 1 + 10 + after);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(holes_explain_what_they_took),
-		cmocka_unit_test(converted_line_ends_near_the_end_cost_nothing),
-		cmocka_unit_test(large_records_up_to_4095_words_are_plain),
-		cmocka_unit_test(durations_are_tracked_up_to_a_depth),
-		cmocka_unit_test(durations_of_all_threads_have_a_bound),
-		cmocka_unit_test(threads_beyond_the_bound_are_reported),
-		cmocka_unit_test(late_padding_is_read),
+		cmocka_unit_test(holes_explain_what_they_took),		 cmocka_unit_test(large_records_up_to_4095_words_are_plain),
+		cmocka_unit_test(durations_are_tracked_up_to_a_depth),	 cmocka_unit_test(durations_of_all_threads_have_a_bound),
+		cmocka_unit_test(threads_beyond_the_bound_are_reported), cmocka_unit_test(late_padding_is_read),
 	};
 	return RUN(tests);
 }

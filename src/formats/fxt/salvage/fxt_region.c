@@ -1,7 +1,5 @@
 #include "formats/fxt/salvage/fxt_region.h"
 
-#include "formats/fxt/salvage/fxt_lines.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -116,38 +114,6 @@ void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint6
 	fxt_region(w, FXT_RULE_misaligned_records, w->report.here.at, until, r, TM_UNKNOWN_COUNT, 0, say);
 }
 
-bool fxt_region_converted(struct fxt_walk *w, struct fxt_record *r)
-{
-	uint64_t from = w->report.here.at, end;
-	const struct fxt_lines *l = &w->resync.lines;
-
-	if (!fxt_lines_record(&w->resync, r, from, &end))
-		return false;
-	if (w->lines) {
-		finding_explains(w->lines, 1);
-	} else {
-		w->lines = finding_new(w->s->findings, FXT_RULE_misaligned_records, w->report.source, from, end - from);
-		finding_say(w->lines, "a byte 0x0d is in front of each byte 0x0a, expected none: the trace was copied as text");
-		fxt_path(&w->report, w->lines, r, NULL);
-	}
-	fxt_repair_patched(&w->repair);
-	w->doubt.active = true;
-	bool doubtful = fxt_doubt_record(&w->doubt, r, w->magic_written, false);
-	fxt_record_accept(w, r, from);
-	fxt_doubt_accepted(&w->doubt, r, doubtful);
-	/* Behind what the record needs in front of it. */
-	fxt_repair_drop(&w->repair, from, from + l->raw[0], FXT_RULE_misaligned_records, "a line end that was converted");
-	for (uint64_t at = 0; at < r->words * FXT_WORD; at++)
-		if (l->raw[at + 1] != l->raw[at] + 1)
-			fxt_repair_drop(&w->repair, from + l->raw[at] + 1, from + l->raw[at + 1], FXT_RULE_misaligned_records,
-					"a line end that was converted");
-	fxt_position_accept(&w->report.here, from);
-	fxt_record_give(w, r, from);
-	w->previous.header = 0;
-	w->report.here.at = end;
-	return true;
-}
-
 /* Types of which a size can be set: what changes who is speaking, or when, is not taken back by what it refers to. */
 static bool may_be_resized(unsigned type)
 {
@@ -200,8 +166,6 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 {
 	uint64_t from = w->report.here.at;
 	char say[240];
-	if (fxt_region_converted(w, r))
-		return;
 	struct fxt_resume resume = fxt_resync(&w->resync, from, r);
 	if (w->resync.window.status != TM_OK)
 		return;
@@ -241,7 +205,7 @@ void fxt_region_broken(struct fxt_walk *w, struct fxt_record *r)
 		zeros(w);
 		return;
 	}
-	if ((rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) && !w->resync.lines.known) {
+	if (rule == FXT_RULE_bad_magic_size || rule == FXT_RULE_bad_magic_value) {
 		fxt_bad_magic(w, r, rule);
 		return;
 	}

@@ -16,8 +16,6 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule);
 void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until);
 /* Finds where to go on behind what is broken at the position, and reports what lies in between under `rule`. */
 void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule);
-/* Takes the record at the position without the bytes that a conversion of line ends put into it. False: there are none. */
-bool fxt_region_converted(struct fxt_walk *w, struct fxt_record *r);
 /* Takes the record at the position, of which `rule` says that its size is damaged, if its content ends at `until` and is sound.
  * False: that is not so. */
 bool fxt_region_resized(struct fxt_walk *w, struct fxt_record *r, unsigned rule, uint64_t until);

@@ -340,7 +340,8 @@ static struct fxt_resume resume_by_content(struct fxt_resync *y, uint64_t bad, c
 	return resume;
 }
 
-struct fxt_resume fxt_resync_search(struct fxt_resync *y, uint64_t bad)
+/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
+static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
 {
 	struct search s = { .budget = BUDGET_START };
 	uint64_t grid = bad % FXT_WORD, shifted_from = bad + 1;
@@ -362,11 +363,13 @@ struct fxt_resume fxt_resync_search(struct fxt_resync *y, uint64_t bad)
 	return (struct fxt_resume){ .at = y->size };
 }
 
-struct fxt_resume fxt_resync_near(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
+struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
 	struct fxt_resume resume = resume_by_size(y, bad, r);
 
-	return resume.at == bad ? resume_by_content(y, bad, r) : resume;
+	if (resume.at == bad)
+		resume = resume_by_content(y, bad, r);
+	return resume.at == bad ? resume_by_search(y, bad) : resume;
 }
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder)
@@ -375,7 +378,7 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 	y->walk = walk;
 	y->decoder = decoder;
 	y->size = source->size;
-	y->inner_budget = y->lost_budget = y->lines.budget = BUDGET_START;
+	y->inner_budget = y->lost_budget = BUDGET_START;
 }
 
 void fxt_resync_close(struct fxt_resync *y)

@@ -6,18 +6,6 @@
 #include "formats/fxt/decode/fxt_decode.h"
 #include "formats/fxt/scan/fxt_table.h"
 
-#define FXT_LINES_BYTES 16384u
-
-/* Bytes of the file with their line ends converted back (fxt_lines.h). */
-struct fxt_lines {
-	bool known;		/* line ends are known to be converted */
-	uint64_t budget, until; /* bytes that may be converted; where that was last topped up */
-	bool whole;		/* up to the end of the file */
-	size_t size;
-	uint16_t raw[FXT_LINES_BYTES + 1]; /* where each byte, and the end, was */
-	uint8_t bytes[FXT_LINES_BYTES];
-};
-
 struct fxt_resync {
 	struct window window;		    /* for reading at other offsets than the walk; its status is sticky */
 	const struct window *walk;	    /* the walk's, which is never moved from here */
@@ -27,8 +15,7 @@ struct fxt_resync {
 	uint64_t looks;			    /* fxt_resync_provider() so far */
 	uint64_t inner_budget, inner_until; /* bytes that may be examined inside records; where it was last topped up */
 	uint64_t lost_budget;		    /* the same inside regions of damage */
-	struct fxt_lines lines;
-	struct fxt_record other; /* what was decoded last */
+	struct fxt_record other;	    /* what was decoded last */
 };
 
 /* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
@@ -40,10 +27,8 @@ struct fxt_resume {
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder);
 void fxt_resync_close(struct fxt_resync *y);
-/* By what was decoded at `bad`: at is `bad` where neither its size nor its content leads to records. */
-struct fxt_resume fxt_resync_near(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
-/* Searches for records block by block: on the 8-byte grid of `bad`, and then off it, unless the grid led to some near by. */
-struct fxt_resume fxt_resync_search(struct fxt_resync *y, uint64_t bad);
+/* Where to go on behind `bad`. r: what was decoded there. */
+struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r);
 /* Where in [from, until) several records in a row begin; until where there are none. */
 uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until);
 /* Where, inside the record at `from`, other records begin, if its content cannot be checked (a payload, an unassigned type, words

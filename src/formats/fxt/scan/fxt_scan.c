@@ -1,7 +1,6 @@
 /* The walk over an FXT file: runs of plain records by the fast path (fxt_fast.c), every other record one by one. */
 #include "formats/fxt/scan/fxt_scan.h"
 
-#include "formats/fxt/salvage/fxt_lines.h"
 #include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/salvage/fxt_splice.h"
 #include "formats/fxt/scan/fxt_journal.h"
@@ -193,8 +192,6 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 {
 	uint64_t from = w->report.here.at, length = r->words * FXT_WORD;
 
-	if ((is_loose(r) || r->issues.worst == TM_ERROR) && fxt_region_converted(w, r))
-		return;
 	if (covers_magic(w, r, from) || covers_records(w, r, from))
 		return;
 	if (is_loose(r) && !fxt_next_fits(&w->resync, from + length, length, false)) {
@@ -222,16 +219,6 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	w->report.here.at = from + length;
 }
 
-/* Whether there is a byte 0x0d in front of a byte 0x0a. */
-static bool bytes_have_line_end(const uint8_t *p, size_t length)
-{
-	const uint8_t *end = p + length;
-	for (p = memchr(p, '\r', length); p && p + 1 < end; p = memchr(p + 1, '\r', (size_t)(end - p - 1)))
-		if (p[1] == '\n')
-			return true;
-	return false;
-}
-
 static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 {
 	uint64_t words = fxt_size(header);
@@ -241,15 +228,6 @@ static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 	const uint8_t *p = window_at(&w->window, w->report.here.at, have);
 	if (!p)
 		return;
-	if (w->resync.lines.known) {
-		/* The last byte may be pushed behind the end. */
-		const uint8_t *more = window_at(&w->window, w->report.here.at, have + (left > have));
-		if (more && bytes_have_line_end(more, have + (left > have)) && fxt_region_converted(w, r))
-			return;
-		p = window_at(&w->window, w->report.here.at, have);
-		if (!p)
-			return;
-	}
 	fxt_decode(&w->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
 		check_late_padding(w, r);

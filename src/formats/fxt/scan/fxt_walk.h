@@ -32,7 +32,6 @@ struct fxt_walk {
 	struct fxt_totals totals;
 	struct fxt_previous previous;
 	bool magic_written, lost_prefix; /* a magic number was put in front; damage precedes the first record */
-	struct finding *lines;		 /* that line ends were converted; NULL: they were not */
 	struct fxt_report report;
 	struct fxt_nesting nesting;
 	struct fxt_registry registry;
