@@ -29,15 +29,16 @@ COUNTED = ("altered", "invented", "claims")
 CEILINGS = {
     "small": {
         "fxt": {"doubted, one hit": 5.0},
-        "ktrace": {"invented": 2, "doubted, one hit": 1.1},
-        "lttng": {"invented": 5, "lost, one hit": 0.35, "doubted, one hit": 3.7, "lost, 25 hits": 8.2},
+        "ktrace": {"invented": 2},
+        "lttng": {"invented": 1, "lost, one hit": 0.12, "doubted, one hit": 3.7, "lost, 25 hits": 0.96},
         "tracedat": {"altered": 11, "invented": 3, "lost, one hit": 0.14, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"altered": 3, "invented": 2},
     },
     "all": {
         "fxt": {"invented": 7},
-        "ktrace": {"altered": 2, "invented": 20, "doubted, one hit": 1.9},
-        "tracedat": {"altered": 37, "invented": 1232, "claims": 1, "doubted, one hit": 1.8},
+        "ktrace": {"altered": 1, "invented": 20},
+        "lttng": {"altered": 742, "invented": 87, "lost, one hit": 0.12, "lost, 400 hits": 14.3},
+        "tracedat": {"altered": 13, "invented": 750, "doubted, one hit": 1.6},
         "uftrace": {"invented": 3},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
