@@ -221,7 +221,13 @@ def of_manifest(manifest, out, code, said, faults):
     except Problem as problem:
         faults[f"manifest: {str(problem)[:80]}"] += 1
     names = [name_of(entry["file"]) for entry in manifest["inputs"]]
-    segments = {name_of(entry["file"]): [(s["offset"], s["length"], *((None, 0) if "bytes" in s else (names[s["input"]], s["from"])))
+    # What was made anew of bytes of the input has the rule and the words with which these are dropped.
+    made = {}
+    for entry in ranges_of(manifest, "dropped"):
+        made.setdefault((entry["rule"], entry["why"]), []).append((names[entry["input"]], entry["from"], entry["length"]))
+    made = {key: tuple(ranges) for key, ranges in made.items()}
+    segments = {name_of(entry["file"]): [(s["offset"], s["length"], *((None, made.get((s["rule"], s["why"]), ())) if "bytes" in s
+                                                                      else (names[s["input"]], s["from"])))
                                          for s in segments_of(entry)] for entry in manifest["outputs"]}
     doubts = {}
     for entry in ranges_of(manifest, "doubtful"):

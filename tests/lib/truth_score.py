@@ -15,7 +15,8 @@ Definitions (DESIGN: "The truth meter"), and how they are read here:
   (*behind doubt*: those of them that need something that is itself doubtful: a tick rate, a provider. That lists the rate, not the events.)
 - *invented*: in the output, not found, not listed, and not an altered one. That is: bytes that were hit come out as a sound event, or intact
   bytes are read as what they are not; the same bytes of the damaged capture as two events; an event a second time in its file (a block that is
-  doubled), where neither is listed; and each event that is not a registration and consists of literals only, listed or not.
+  doubled), where neither is listed; and each event that is not a registration and consists of literals only, unless it is one of the events
+  that stood in the bytes of which these were made, or all those bytes are doubtful.
 - *claims*: exit 0, or the words "nothing was lost", where an event of the original (hit or not) is not found, or anything is doubtful.
 - *invisible*: a hit of which, applied alone, neither `check` nor the independent parser says an error or warning that the undamaged capture
   does not have. A block of another capture, or one that is doubled, is such a hit where its events decode strictly and no check can tell that it
@@ -30,10 +31,11 @@ from collections import Counter, namedtuple
 
 from truth_damage import Intact, apply
 
-# outputs: {name: bytes}, or None. segments: {name: [(offset, length, input name or None, from)]} in order.
+# outputs: {name: bytes}, or None. segments: {name: [(offset, length, input name or None, from)]} in order; a literal has instead of "from" the
+# ranges of the input ((name, from, length), ...) that were dropped for it.
 # doubts: {input name: [(from, to)]}. said: whether the program said that nothing was lost.
 Result = namedtuple("Result", "exit outputs segments doubts said")
-Traced = namedtuple("Traced", "parts hits literal spans")
+Traced = namedtuple("Traced", "parts hits literal spans made", defaults=((),))
 
 LISTED = 100  # how many single findings a tally keeps
 
@@ -62,26 +64,30 @@ class Trace:
     """From bytes of an output to the original: pieces are (start, length, file or None, from, hit or None, damaged file, from there)."""
 
     def __init__(self, segments, damaged):
-        self.pieces, self.starts, self.cuts = {}, {}, damaged.cuts
+        self.pieces, self.starts, self.cuts, self.damaged = {}, {}, damaged.cuts, damaged.pieces
         for name, entries in segments.items():
             out = self.pieces[name] = []
             for offset, length, source, start in entries:
                 if source is None:
-                    out.append((offset, length, None, 0, None, None, 0))
+                    out.append((offset, length, None, 0, None, None, start))
                     continue
-                pieces = damaged.pieces.get(source, ())
-                i = bisect_right(pieces, start, key=lambda piece: piece.start) - 1
-                while i < len(pieces) and pieces[i].start < start + length:
-                    piece = pieces[i]
-                    low, high = max(start, piece.start), min(start + length, piece.start + piece.length)
-                    if low < high:
-                        out.append((offset + low - start, high - low, piece.file, piece.origin + low - piece.start, piece.hit, source, low))
-                    i += 1
+                out += [(offset + low - start, high - low, *piece, source, low) for low, high, *piece in self.origins(source, start, length)]
             self.starts[name] = [piece[0] for piece in out]
+
+    def origins(self, source, start, length):
+        """The pieces of a range of the damaged capture: (from, to, file, origin, hit)."""
+        pieces = self.damaged.get(source, ())
+        i = bisect_right(pieces, start, key=lambda piece: piece.start) - 1
+        while i < len(pieces) and pieces[i].start < start + length:
+            piece = pieces[i]
+            low, high = max(start, piece.start), min(start + length, piece.start + piece.length)
+            if low < high:
+                yield low, high, piece.file, piece.origin + low - piece.start, piece.hit
+            i += 1
 
     def __call__(self, name, ranges):
         """Where the bytes come from: parts of the original [(file, from, length)], hits, whether there is a literal, spans of the damaged file."""
-        parts, hits, literal, spans = [], set(), False, []
+        parts, hits, literal, spans, made = [], set(), False, [], []
         pieces, starts = self.pieces.get(name, ()), self.starts.get(name, ())
         for start, length in ranges:
             i, end, first = bisect_right(starts, start) - 1, start + length, len(parts)
@@ -90,6 +96,7 @@ class Trace:
                 low, high = max(at, start), min(at + run, end)
                 if source is None:
                     literal = True
+                    made += there or ()
                 else:
                     span = (source, there + low - at, high - low)
                     if spans and spans[-1][0] == source and spans[-1][1] + spans[-1][2] == span[1]:
@@ -111,7 +118,7 @@ class Trace:
                 while i < len(cuts) and cuts[i][0] < at + length:
                     hits.add(cuts[i][1])
                     i += 1
-        return Traced(tuple(parts), hits, literal, tuple(spans))
+        return Traced(tuple(parts), hits, literal, tuple(spans), tuple(dict.fromkeys(made)))
 
 
 def identity(files):
@@ -158,6 +165,13 @@ def overlaps(doubts, spans):
     return False
 
 
+def covers(doubts, span):
+    name, at, length = span
+    entries = doubts.get(name, ())
+    i = bisect_right(entries, (at, 1 << 64)) - 1
+    return i >= 0 and entries[i][1] >= at + length
+
+
 def merged(entries):
     """Sorted ranges (from, to) without overlap."""
     out = []
@@ -185,7 +199,7 @@ class Matching:
         for i, event in enumerate(original.events):
             if state[i] == 0:
                 self.mendable.setdefault(event[2], []).append(i)
-        self.used, self.literals, self.places = Counter(), {}, {}
+        self.used, self.literals, self.places, self.remade = Counter(), {}, {}, {}
         for event in events:
             self.match(event)
         # An event that is found elsewhere, too, is not the one that is wrong. Another copy of it is nothing new; what is not a copy is.
@@ -194,6 +208,23 @@ class Matching:
             traced = trace(*other[:2])
             if exactly(original, traced, other[1]) is None:
                 self.strange.append((other, traced))
+
+    def stood_in(self, made, meaning):
+        """An event of the original, not found so far, that has this meaning and stood in these ranges of the damaged capture; or None."""
+        if made not in self.remade:
+            known = self.remade[made] = {}
+            for name, start, length in made:
+                for low, high, file, origin, _ in self.trace.origins(name, start, length):
+                    spans = self.original.spans.get(file, ())
+                    first = bisect_left(spans, (origin, 0, 0))
+                    for at in range(first, bisect_left(spans, (origin + high - low, 0, 0))):
+                        known.setdefault(self.original.events[spans[at][2]][2], []).append(spans[at][2])
+        entries = self.remade[made].get(meaning, [])
+        while entries:
+            i = entries.pop()
+            if i not in self.found:
+                return i
+        return None
 
     def placeholder(self, event):
         """Whether something that it refers to has a literal."""
@@ -253,7 +284,15 @@ class Matching:
     def other(self, event, traced, doubtful):
         if not traced.spans:
             # All of it is literal.
-            if event[4] not in self.registrations:
+            i = self.stood_in(traced.made, event[2])
+            if i is not None:
+                self.found.add(i)
+                self.present.add(i)
+                if any(overlaps(self.doubts, (span,)) for span in traced.made):
+                    self.doubted.add(i)
+            elif traced.made and all(covers(self.doubts, span) for span in traced.made):
+                self.listed += 1
+            elif event[4] not in self.registrations:
                 self.strange.append((event, traced))
             return
         i = self.original.holding(*traced.parts[0][:2]) if traced.parts else None

@@ -115,8 +115,9 @@ class Bench:
     def edit(self, part, at, new, length=None):
         return Edit("", self.parts[part][0] + at, len(new) if length is None else length, new)
 
-    def tally(self, edits, plan, code=3, doubts=(), said=False):
-        """edits: one hit each. plan: what the output has, in pieces of the damaged file, as [(from, to) or bytes]; None for no output."""
+    def tally(self, edits, plan, code=3, doubts=(), said=False, made=()):
+        """edits: one hit each. plan: what the output has, in pieces of the damaged file, as [(from, to) or bytes]; None for no output.
+        made: the spans that were dropped for its literals."""
         hits = [Hit([edit]) for edit in edits]
         damaged = apply({"": self.data}, dict(enumerate(hits))).files[""]
         if plan is None:
@@ -125,7 +126,8 @@ class Bench:
         for piece in plan(len(damaged)):
             literal = isinstance(piece, bytes)
             new = piece if literal else damaged[piece[0]:piece[1]]
-            segments.append((len(out), len(new), None if literal else "", 0 if literal else piece[0]))
+            of = tuple(("", start, end - start) for start, end in made)
+            segments.append((len(out), len(new), None if literal else "", of if literal else piece[0]))
             out += new
         result = Result(code, {"": bytes(out)}, {"": segments}, {"": sorted(doubts)} if doubts else {}, said)
         return score(self.original, hits, result, self.parser, self.silent)
@@ -199,6 +201,12 @@ def spoiled_fxt(b):
     b.loud = False
     made = b.data[first[0]:first[0] + 8] + bytes(8) + b.data[first[0] + 16:first[1]]
     same("fxt: an event is made up as a literal", b.tally([], lambda size: [(0, first[0]), made, (first[0], size)], 3), invented=1)
+    anew = lambda new, **more: b.tally([], lambda size: [(0, first[0]), new, (first[1], size)], 3, made=[first], **more)
+    same("fxt: an event is written anew, as it was", anew(b.data[slice(*first)]))
+    same("fxt: the same, and what it was made of is doubtful", anew(b.data[slice(*first)], doubts=[first]), doubted=1)
+    same("fxt: an event is made anew as another", anew(made), lost=1, invented=1)
+    same("fxt: the same, and what it was made of is doubtful", anew(made, doubts=[first]), lost=1)
+    same("fxt: the same, and a part of that is doubtful", anew(made, doubts=[(first[0] + 8, first[1])]), lost=1, invented=1)
     same("fxt: an event comes twice", b.tally([], lambda size: [(0, first[1]), first, (first[1], size)], 3), invented=1)
     same("fxt: events move to another thread", b.tally([], b.without("thread again"), 3), lost=1, altered=2)
     same("fxt: events move to another provider", b.tally([], b.without("section 1"), 3), lost=1, altered=5)
