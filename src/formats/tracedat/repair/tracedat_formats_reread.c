@@ -132,7 +132,7 @@ static bool placeholders_put(struct tracedat_walk *w)
 		return false;
 	store_u32(number, (uint32_t)w->events.systems + 1, w->shape.big_endian);
 	tracedat_pieces_fill(p, 0, number);
-	(void)tracedat_pieces_literal(p, "unknown_events", 15, rule, why);
+	(void)tracedat_pieces_literal(p, TRACEDAT_MADE_UP, sizeof(TRACEDAT_MADE_UP), rule, why);
 	store_u32(number, count, w->shape.big_endian);
 	(void)tracedat_pieces_literal(p, number, 4, rule, why);
 	for (uint32_t id = 0; id < 65536; id++) {

@@ -49,6 +49,13 @@ static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffe
 	return true;
 }
 
+/* Whether the events that the kernel counted besides may have stood where pages were hit, or are missing. */
+static bool damage_explains(const struct tracedat_cpu *c)
+{
+	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
+	return c->missing && c->missing <= c->room + absent;
+}
+
 /* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
  * that are not there. */
 static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
@@ -65,9 +72,10 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 			if (c->found && !is_verified(w, c) && !all_found(w, &w->data.buffers[i]))
 				plan_doubt(plan, w->source, c->from, c->length,
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
-			/* A page twice, or bytes between pages: why the number of events is another, and other data elsewhere. */
+			/* A page twice, bytes between pages, or records that were hit: why the number of events is another, and
+			 * other data elsewhere. */
 			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && c->stat && c->stat->known &&
-				 !c->agrees)
+				 !c->agrees && !damage_explains(c))
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
 			if (c->stat && c->stat->known && !c->agrees) {

@@ -46,6 +46,9 @@ bool tracedat_unassigned_moved(const struct tracedat_events *events, uint64_t ha
 /* The format that got the ID, or NULL; and its text with that ID. */
 const struct tracedat_unassigned *tracedat_unassigned_of(const struct tracedat_events *events, uint32_t id);
 void tracedat_unassigned_text(const struct tracedat_unassigned *o, struct bytes *out);
+/* The system of formats that repair makes up. */
+#define TRACEDAT_MADE_UP "unknown_events"
+
 /* A placeholder format for an event whose format is lost: common fields, and the rest as bytes. */
 void tracedat_placeholder_text(const struct tracedat_events *events, uint32_t id, struct bytes *out);
 

@@ -264,8 +264,9 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 {
 	struct tracedat_walk *w = set->w;
 	uint64_t next = set->at + 8 + c->csize;
-	bool chained = c->csize && c->csize <= room &&
-		       (next == set->limit || set->count + 1 == set->declared || tracedat_chunk_begins(w, next, set->limit));
+	/* A count that was hit, too, ends the chunks in front of where the data ends. */
+	bool last = set->count + 1 == set->declared && next + 8 >= set->stream->cpu->from + set->stream->cpu->length;
+	bool chained = c->csize && c->csize <= room && (next == set->limit || last || tracedat_chunk_begins(w, next, set->limit));
 
 	if (!chained)
 		next = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);

@@ -8,6 +8,9 @@
 
 struct finding;
 
+/* Bytes of the shortest record: its first word and the fields that all events have. */
+#define TRACEDAT_RECORD_LEAST 12u
+
 struct tracedat_cpu {
 	uint32_t cpu;
 	uint64_t offset, size; /* as declared */
@@ -17,6 +20,7 @@ struct tracedat_cpu {
 	const struct tracedat_stat *stat; /* what the kernel counted, or NULL */
 	bool read_whole;		  /* the events that it counted as read fill pages */
 	uint64_t repeated;		  /* records of pages that are identical to the one before */
+	uint64_t room;			  /* more events than are there fit into its pages that were hit */
 	bool agrees;			  /* all its counts are those of the data */
 	uint64_t missing;		  /* events that it counted, and that are not there */
 	uint64_t moved, moved_size;	  /* where repair puts it */
@@ -83,6 +87,7 @@ struct tracedat_pages {
 	uint8_t *previous; /* the page before, when it was in another chunk */
 	uint8_t *next;	   /* the page behind, where it has to be judged */
 	uint64_t decoded;  /* bytes decoded so far */
+	uint64_t doubts;   /* ranges within pages that are listed as doubtful */
 	struct tracedat_decoder decoder;
 	struct edits edits;	      /* of the page that was checked last */
 	struct tracedat_given *given; /* owned: its records, where somebody asked for them */

@@ -102,6 +102,14 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 
+/* Repair has put it there, and knows no format of which it is the place. */
+static bool format_made_up(const struct tracedat_format *p)
+{
+	const struct tracedat_events *events = &p->w->events;
+	return events->placeholders && events->placeholders[p->id / 64] >> p->id % 64 & 1 && !strcmp(p->system, TRACEDAT_MADE_UP) &&
+	       !tracedat_unassigned_of(events, (uint32_t)p->id);
+}
+
 void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 {
 	struct tracedat_walk *w = p->w;
@@ -144,6 +152,8 @@ void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 		if (!strcmp(p->system, "ftrace") && event_named(p, "user_stack"))
 			w->events.blk_id = e->id + 1;
 	}
+	e->blind = placeholder || format_made_up(p);
+	e->special |= e->blind;
 	w->events.count++;
 	w->events.index[e->id] = (uint16_t)w->events.count;
 }

@@ -238,7 +238,7 @@ static inline bool arrays_plain(const struct tracedat_events *events, const stru
 static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
 			  bool be)
 {
-	if (e->contested || e->doubtful || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
+	if (e->contested || e->doubtful || e->blind || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
 		return false;
 	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
 		return false;

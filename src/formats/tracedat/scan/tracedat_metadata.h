@@ -76,6 +76,7 @@ struct tracedat_event {
 	size_t text, text_size;	   /* of its format in the block */
 	bool doubtful;		   /* its name or its system was hit: its records are listed */
 	bool placeholder;	   /* made by repair for a format that is lost */
+	bool blind;		   /* its format is lost: nothing shows whether a record of it was hit */
 	uint64_t hash;		   /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
 };

@@ -60,6 +60,12 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 								    o->size);
 			finding_say(odd, "the text of the option has a carriage return");
 			tracedat_option_doubt(w, o);
+		} else if (o->size - length > 1) {
+			/* Writers count one NUL: more of them may be damage that took the end of the text. */
+			struct finding *odd = tracedat_block_milder(w, TRACEDAT_RULE_option_string_nul, TM_WARNING, o->block, o->at,
+								    o->size);
+			finding_say(odd, "the text of the option ends in %zu NULs, expected 1", o->size - length);
+			tracedat_option_doubt(w, o);
 		}
 		return true;
 	}

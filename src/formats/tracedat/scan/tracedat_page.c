@@ -95,7 +95,7 @@ static void page_backwards(struct tracedat_page *p, uint64_t ts)
 				   (unsigned long long)ts, (unsigned long long)stream->last);
 	p->strange = page_is_culprit(p, ts);
 	page_suspect(p, "the page is earlier than the one before: the time of either, or its place, may be wrong");
-	if (!p->strange && p->w->s->plan)
+	if (!p->strange && !p->repeated && p->w->s->plan)
 		plan_doubt(p->w->s->plan, p->w->source, stream->before, stream->before_length,
 			   "the next page is earlier: the time of either, or its place, may be wrong");
 }
@@ -107,6 +107,8 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 
 	if (p->emitting)
 		return;
+	/* Of a page that comes twice, the second is the one too many. */
+	p->repeated = !first && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p);
 	if (!ts) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8,
 					   "the timestamp of the page is 0, but it has events");
@@ -122,11 +124,10 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 		if (p->strange)
 			page_suspect(p, "the time of the page is after that of the next one, or of the statistics");
 	}
-	if (!first && ts == stream->page_time && commit == stream->page_commit && page_is_previous(p)) {
+	if (p->repeated) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_duplicate, 0, stream->page_size,
 					   "the page is identical to the previous page");
 		page_suspect(p, "the page is identical to the one before");
-		p->repeated = true;
 	}
 }
 
@@ -553,7 +554,12 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;
 	*bad = p.bad;
+	/* zstd has no checksum here, and of what these records hold nothing is known. */
+	if (w->emitting && where->in_chunk && w->shape.codec == TRACEDAT_ZSTD && p.blind > p.records / 2)
+		stream->doubtful = "the formats of most events are lost: nothing shows whether the chunk was hit";
 	stream->sound = !p.failed && !p.garbled && !p.holed;
+	if (!w->emitting && !stream->sound && p.capacity / TRACEDAT_RECORD_LEAST > p.records)
+		stream->cpu->room += p.capacity / TRACEDAT_RECORD_LEAST - p.records;
 	if (w->pages.edits.failed) {
 		tracedat_no_memory(w);
 		return TRACEDAT_LEAVE;

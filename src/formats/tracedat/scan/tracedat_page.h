@@ -60,6 +60,7 @@ struct tracedat_page {
 	uint32_t limit; /* of the data that is walked */
 	uint32_t capacity;
 	uint32_t records, bad;
+	uint32_t blind;	      /* records of events whose format is lost */
 	uint32_t fast;	      /* records that the fast path took */
 	uint32_t removed;     /* bytes of removed records */
 	uint32_t last;	      /* where the last data record begins */
@@ -73,6 +74,7 @@ struct tracedat_page {
 	unsigned stop_rule;
 	bool bounded;			    /* the second walk over the page, since records of the first were later than that */
 	bool holed;			    /* something inside of it was left out */
+	bool listed;			    /* all of it is listed as doubtful */
 	bool repeated;			    /* identical to the page before */
 	bool strange;			    /* the pages around it show that its time is wrong */
 	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */

@@ -79,12 +79,19 @@ static void carry_add(struct tracedat_page *p, uint32_t at, uint32_t type, uint3
 	tracedat_page_edit(p, p->head + at, replaced, word, length, TRACEDAT_RULE_record_unknown_event_id, why);
 }
 
+/* Ranges within pages that are listed; of further pages all is listed, so that the list does not grow with the records. */
+#define DOUBTS_MAX 65536u
+
 void tracedat_page_doubt(struct tracedat_page *p, uint32_t from, uint32_t to, const char *why)
 {
-	/* Of a chunk all is listed. */
-	if (p->emitting && from < to && p->where->in_chunk)
-		p->stream->doubtful = why;
-	else if (p->emitting && from < to)
+	if (!p->emitting || from >= to || p->listed)
+		return;
+	p->listed = p->where->in_chunk || p->w->pages.doubts++ >= DOUBTS_MAX;
+	if (p->where->in_chunk)
+		p->stream->doubtful = why; /* of a chunk all is listed */
+	else if (p->listed)
+		plan_doubt(p->w->s->plan, p->w->source, p->where->offset, p->where->length, why);
+	else
 		plan_doubt(p->w->s->plan, p->w->source, p->where->offset + p->head + from, to - from, why);
 }
 
@@ -96,6 +103,7 @@ static uint32_t last_end(const struct tracedat_page *p)
 }
 
 static const char why_record[] = "this record has values that no kernel writes";
+static const char why_blind[] = "the format of the event is lost: nothing shows whether the record was hit";
 static const char why_before[] = "what was hit may begin inside of this record";
 static const char why_stamp[] = "an absolute time contradicts the times of these records";
 static const char why_behind[] = "the times of these records hang on what was lost before them in the page";
@@ -273,6 +281,10 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 		record_size(&w->events.unknown[e->id], size);
 	if (e->dynamic_count)
 		dynamic_check(p, payload, size, e);
+	/* Of a chunk all would be listed: tracedat_page_check() does that where most of its records are such. */
+	p->blind += e->blind;
+	if (e->blind && !p->where->in_chunk)
+		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size, why_blind);
 	if (e->doubtful)
 		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size,
 				    "the format of the event, or the name of its system, was hit");
@@ -343,6 +355,10 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
 					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 	}
+	/* Its size may have been hit: then it covers records, and their times are missing behind it. */
+	record_suspect(p, p->data + at + 4, size);
+	if (p->unsure == UINT32_MAX)
+		p->unsure = at + 4 + size;
 	return true;
 }
 
