@@ -90,6 +90,14 @@ static bool ends_in_padding(struct fxt_doubt *d, uint64_t at)
 	return last / FXT_WORD + 1 == o->words && o->data[last];
 }
 
+/* Whether damage behind the record cannot have begun in it: it ends in the padding of its text. Bytes that were overwritten would
+ * seldom be zero there; an insertion would move the end of the text there, and a deletion the header of the next record. */
+static bool is_closed(struct fxt_doubt *d, uint64_t at)
+{
+	const struct fxt_record *o = &d->resync->other;
+	return ends_in_padding(d, at) && (o->text_at + o->text_length) % FXT_WORD;
+}
+
 /* Words that a record of this kind has at most. */
 static uint64_t most_words(const struct fxt_record *r)
 {
@@ -139,6 +147,12 @@ static void distrust_thread(struct fxt_provider *p, uint32_t index)
 		p->tables->threads[index].state |= FXT_DOUBTFUL;
 }
 
+/* Whether a tick rate is one that recorders write: numbers of other fields, and such as were hit, are seldom whole thousands. */
+static bool is_round_rate(uint64_t ticks)
+{
+	return fxt_rate_is_plausible(ticks) && !(ticks % 1000);
+}
+
 /* The record at `at`, which was accepted, is doubtful: so is what it registers. */
 static void distrust(struct fxt_doubt *d, uint64_t at)
 {
@@ -152,7 +166,7 @@ static void distrust(struct fxt_doubt *d, uint64_t at)
 		provider->distrust.info = provider->distrust.info || fxt_bits(header, 16, 4) == FXT_PROVIDER_INFO;
 		break;
 	case FXT_INITIALIZATION:
-		provider->distrust.clock = true;
+		provider->distrust.clock |= provider->rate_offset != at || !is_round_rate(provider->ticks);
 		break;
 	case FXT_STRING:
 		distrust_string(provider, (uint32_t)fxt_bits(header, 16, 15));
@@ -427,6 +441,8 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
 		p->distrust.from = p->distrust.until ? p->distrust.from : d->section_gap;
 		p->distrust.until = at;
 	}
+	if (p->anonymous && !d->entered)
+		d->anonymous = at;
 	d->context = false;
 	d->section_gap = 0;
 	d->entered = at;
@@ -495,12 +511,6 @@ static void distrust_section(struct fxt_doubt *d)
 	d->context = true;
 }
 
-/* Whether a tick rate is one that recorders write: numbers of other fields are seldom whole thousands. */
-static bool is_round_rate(uint64_t ticks)
-{
-	return fxt_rate_is_plausible(ticks) && !(ticks % 1000);
-}
-
 /* A registration is missing in front of the position: a tick rate near by that no recorder writes may have bytes of other records.
  */
 static void distrust_rate(struct fxt_doubt *d)
@@ -521,7 +531,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	fxt_stale_accepted(&d->stale, r, d->here->at, p->distrust.gap > d->settled ? p->distrust.gap : 0);
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
-		p->distrust.clock = doubtful || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR);
+		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR);
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
@@ -557,7 +567,7 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		loose = lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end;
 	}
 	/* The last record is not adjacent when other damage is in between. */
-	if (!why || last >= from || length_at(d, last) != from - last)
+	if (!why || last >= from || length_at(d, last) != from - last || is_closed(d, last))
 		return;
 	if (shifted && before < last && length_at(d, before) == last - before) {
 		distrust(d, before);
@@ -664,6 +674,9 @@ static bool is_strange(const struct fxt_doubt *d, const struct fxt_record *r)
 
 	if ((r->has_timestamp && r->timestamp > p->tick_limit) || (complete && r->tail < r->timestamp))
 		return true;
+	/* Part of another text, where blocks changed places. */
+	if (d->active && r->odd && r->type == FXT_METADATA && r->subtype == FXT_PROVIDER_INFO)
+		return true;
 	/* Without damage it is the first of many. */
 	uint64_t before = p->outlier_open ? p->outlier_before : p->previous;
 	if (d->active && ((r->has_timestamp && fxt_clock_is_far(p, before, r->timestamp)) ||
@@ -760,6 +773,10 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 {
+	/* Where no damage is seen, bytes with that record may have been cut out in front of any other. */
+	const uint64_t from = d->plan && header_at(d, 0) == FXT_MAGIC ? FXT_WORD : 0;
+	if (d->plan && d->anonymous > from && d->seam <= d->anonymous)
+		doubt(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
 	for (unsigned bit = 0; bit < 32 && d->plan; bit++) {
 		const struct fxt_provider *p = fxt_provider_find(d->registry, missing ^ UINT32_C(1) << bit);
 		if (p && p->introduced && !p->placeholder)

@@ -39,6 +39,7 @@ struct fxt_doubt {
 	size_t seam_missing;	      /* registrations that were known to be missing in front of it */
 	uint64_t version;	      /* of the provider, in front of the record */
 	uint64_t entered;	      /* offset of the last provider or section record */
+	uint64_t anonymous;	      /* end of what precedes any provider or section record; 0: nothing */
 	uint64_t section_gap;	      /* end of the first region of damage since such a record; 0: none */
 	uint64_t unverified;   /* end of the last record that is doubtful since no verified record came since damage; 0: none */
 	uint64_t faulty;       /* end of the last record that had an error and stays; 0: none */

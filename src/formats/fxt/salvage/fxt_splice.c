@@ -324,6 +324,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 	unsigned n = changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
 	struct finding *cause = reg->provider->cause;
+	bool introduced = !reg->provider->placeholder; /* else what it registered may be lost with the record that introduces it */
 	if (!n || !may_undo(w, n) || !may_write(w, n) || !undo(w, n, since))
 		return false;
 	if (unknown_refs && !behind && cause)
@@ -334,7 +335,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 			   (unsigned long long)change);
 	w->doubt.undone = w->doubt.seam;
 	fxt_doubt_leave(&w->doubt, at);
-	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change);
+	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || !introduced;
 	doubt_block(w, change);
 	return true;
 }
