@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The address in a record is that behind the call of the recorder's hook: at most so far behind the beginning of the function. */
+#define UFTRACE_PROLOGUE_MAX 64u
+
 /* ---- TID.dat: records of 16 bytes, each followed by its payload if `more` is set ---- */
 
 #define UFTRACE_RECORD_SIZE 16u /* u64 time in ns, u64 word */

@@ -11,8 +11,6 @@
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
-/* The address in a record is that behind the call of the recorder's hook, at the beginning of the function. */
-#define PROLOGUE_MAX 64u
 /* The program of a mapping, by its path; made when it is new. UFTRACE_NONE: too many, or no memory. */
 static uint32_t program_of(struct uftrace_walk *w, struct uftrace_mapping *m)
 {
@@ -59,7 +57,7 @@ static const struct uftrace_dbg_function *debug_of(const struct uftrace_walk *w,
 		else
 			high = middle;
 	}
-	return low && address - d->list[low - 1].address <= PROLOGUE_MAX ? &d->list[low - 1] : NULL;
+	return low && address - d->list[low - 1].address <= UFTRACE_PROLOGUE_MAX ? &d->list[low - 1] : NULL;
 }
 
 static const struct uftrace_spec *spec_of(struct uftrace_walk *w, struct uftrace_str items, bool retval)

@@ -15,8 +15,6 @@
 #include "formats/uftrace/scan/uftrace_sym.h"
 
 #define PAGE 4096u
-/* The address in a record is that behind the call of the recorder's hook, at the beginning of the function. */
-#define PROLOGUE_MAX 64u
 #define FILES_MAX 64u
 #define BYTES_MAX 16384u /* of a file */
 #define ADDRESSES_MAX 256u
@@ -96,7 +94,7 @@ static bool fits(const struct placing *p, uint64_t relative)
 
 	for (unsigned back = 0; low > 0 && back < 4; low--, back++)
 		if (is_function(&m->symbols[low - 1]))
-			return relative - m->symbols[low - 1].address <= PROLOGUE_MAX;
+			return relative - m->symbols[low - 1].address <= UFTRACE_PROLOGUE_MAX;
 	return false;
 }
 
@@ -125,7 +123,8 @@ static uint64_t find_base(const struct placing *p)
 		uint64_t address = p->addresses[i * p->count / (p->count < VOTERS_MAX ? p->count : VOTERS_MAX)];
 		for (size_t k = 0; k < p->module->count && pages < PAGES_MAX; k++) {
 			const struct uftrace_symbol *symbol = &p->module->symbols[k];
-			if (!is_function(symbol) || symbol->address >= address || (address - symbol->address) % PAGE > PROLOGUE_MAX)
+			if (!is_function(symbol) || symbol->address >= address ||
+			    (address - symbol->address) % PAGE > UFTRACE_PROLOGUE_MAX)
 				continue;
 			uint64_t base = (address - symbol->address) & ~(uint64_t)(PAGE - 1);
 			if (!base || base == found || base == tried)

@@ -113,7 +113,7 @@ static uint32_t session_of_address(const struct uftrace_walk *w, const struct uf
 }
 
 /* The maps that no session names. Returns how many were found, ORPHANS_MAX at most. */
-static size_t list_orphans(struct uftrace_walk *w, uint32_t list[ORPHANS_MAX])
+static size_t maps_without_session(struct uftrace_walk *w, uint32_t list[ORPHANS_MAX])
 {
 	struct map sids = { 0 };
 	size_t count = 0;
@@ -173,7 +173,7 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w)
 {
 	uint32_t maps[ORPHANS_MAX];
 	const struct uftrace_dat *oldest[ORPHANS_MAX] = { 0 };
-	size_t count = list_orphans(w, maps);
+	size_t count = maps_without_session(w, maps);
 
 	if (!count)
 		return w->status == TM_OK;

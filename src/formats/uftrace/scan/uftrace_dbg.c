@@ -1,6 +1,7 @@
 /* NAME.dbg: argument types and source lines of functions. */
 #include <stdlib.h>
 
+#include "core/map.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
@@ -13,6 +14,8 @@ struct dbg_walk {
 	struct uftrace_dbg *d;
 	struct source *source;
 	size_t capacity;
+	struct map by_address; /* of d->list */
+	uint32_t function;     /* which one of d->list the lines are of */
 	struct edits edits;
 	bool skipping; /* a function whose F line is bad, or was in a bad line: its other lines go with it */
 	bool hit;      /* a line of this function was bad */
@@ -22,15 +25,20 @@ struct dbg_walk {
 	struct finding *bad;
 };
 
-static bool new_function(struct dbg_walk *dbg, uint64_t address, struct uftrace_str name)
+/* A function may begin twice: readers add to what they have of its address. */
+static bool begin_function(struct dbg_walk *dbg, uint64_t address, struct uftrace_str name)
 {
+	dbg->function = map_get(&dbg->by_address, address);
+	if (dbg->function != MAP_NONE)
+		return true;
 	if (!uftrace_walk_room(dbg->w, &dbg->d->list, &dbg->capacity, dbg->d->count, sizeof(*dbg->d->list)))
 		return false;
 	struct uftrace_dbg_function *list = dbg->d->list;
 	if (dbg->w->symbols->count++ >= UFTRACE_SYMBOLS_MAX)
 		return uftrace_walk_limit(dbg->w, "symbols", UFTRACE_SYMBOLS_MAX);
+	dbg->function = (uint32_t)dbg->d->count;
 	list[dbg->d->count++] = (struct uftrace_dbg_function){ .address = address, .name = name };
-	return true;
+	return uftrace_walk_set(dbg->w, &dbg->by_address, (int64_t)address, dbg->function);
 }
 
 /* The lines of a function, as writers order them. */
@@ -51,7 +59,22 @@ static bool line_is_lost(struct dbg_walk *dbg, const char *text, size_t length)
 	return dbg->last && (dbg->skipping || (dbg->hit && dbg->last <= before));
 }
 
-enum dbg_state { DBG_GOOD, DBG_BAD, DBG_FUNCTION };
+enum dbg_state { DBG_GOOD, DBG_BAD, DBG_TWICE, DBG_FUNCTION };
+
+/* The arguments or the value of a function. Readers take types from behind an "@" only, and stop at the second line for one
+ * address. */
+static enum dbg_state walk_types(struct dbg_walk *dbg, char which, struct uftrace_str types)
+{
+	struct uftrace_dbg_function *f = &dbg->d->list[dbg->function];
+	struct uftrace_str *into = which == 'A' ? &f->args : &f->retval;
+
+	dbg->has_specs = true;
+	if (into->text)
+		return DBG_TWICE;
+	bool taken = types.text[0] == '@';
+	*into = (struct uftrace_str){ types.text + taken, taken ? types.length - 1 : 0 };
+	return DBG_GOOD;
+}
 
 static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enum dbg_state *state)
 {
@@ -72,31 +95,20 @@ static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enu
 		if (!n || n > 16 || n + 1 >= rest.length || rest.text[n] != ' ' || !text_parse_hex(rest.text, n, &address))
 			return true;
 		*state = DBG_FUNCTION;
-		return new_function(dbg, address, (struct uftrace_str){ rest.text + n + 1, rest.length - n - 1 });
+		return begin_function(dbg, address, (struct uftrace_str){ rest.text + n + 1, rest.length - n - 1 });
 	}
 	if (text[0] == 'E') {
 		*state = DBG_GOOD;
 		return true;
 	}
-	if (!dbg->d->count || !strchr("ARL", text[0]))
+	if (!dbg->d->count || !memchr("ARL", text[0], 3))
 		return true;
-	*state = DBG_GOOD;
-	if (text[0] == 'L')
-		return true;
-	if (rest.text[0] == '@') {
-		rest.text++;
-		rest.length--;
-	}
-	dbg->has_specs = true;
-	struct uftrace_dbg_function *f = &dbg->d->list[dbg->d->count - 1];
-	if (text[0] == 'A')
-		f->args = rest;
-	else
-		f->retval = rest;
+	*state = text[0] == 'L' ? DBG_GOOD : walk_types(dbg, text[0], rest);
 	return true;
 }
 
-static void report_bad(struct dbg_walk *dbg, const char *text, uint64_t offset, size_t raw, uint64_t line_number, bool error)
+static void report_bad(struct dbg_walk *dbg, const char *text, uint64_t offset, size_t raw, uint64_t line_number, bool twice,
+		       bool error)
 {
 	struct uftrace_walk *w = dbg->w;
 
@@ -106,7 +118,8 @@ static void report_bad(struct dbg_walk *dbg, const char *text, uint64_t offset, 
 		char shown[TEXT_QUOTE_SIZE];
 		dbg->bad = error ? finding_new(w->findings, UFTRACE_RULE_dbg_malformed, dbg->source, offset, raw)
 				 : finding_milder(w->findings, UFTRACE_RULE_dbg_malformed, TM_WARNING, dbg->source, offset, raw);
-		finding_say(dbg->bad, "'%s' cannot be read: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
+		finding_say(dbg->bad, "'%s' %s: readers stop here%s", text_quote(shown, text, raw ? raw - 1 : 0),
+			    twice ? "is the second of its address" : "cannot be read",
 			    error ? " and forget all argument types" : "");
 		finding_path(dbg->bad, "line %llu", (unsigned long long)line_number);
 	}
@@ -143,12 +156,12 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 				state = DBG_BAD;
 			else if (!walk_line(dbg, text, length, &state))
 				return false;
-			dbg->skipping = state == DBG_BAD && (lost || !length || !strchr("ARLE", text[0]));
+			dbg->skipping = state == DBG_BAD && (lost || !length || !memchr("ARLE", text[0], 4));
 			dbg->hit |= state == DBG_BAD || !uftrace_str_is_text((struct uftrace_str){ text, length });
-			if (state == DBG_BAD)
-				report_bad(dbg, text, at, raw, line_number, error);
+			if (state == DBG_BAD || state == DBG_TWICE)
+				report_bad(dbg, text, at, raw, line_number, state == DBG_TWICE, error);
 			else if (!uftrace_str_is_text((struct uftrace_str){ text, length }))
-				report_bad(dbg, text, at, raw, line_number, false);
+				report_bad(dbg, text, at, raw, line_number, false, false);
 			else if (!end) /* cut, perhaps within the name */
 				uftrace_repair_doubt(dbg->w, dbg->source, at, raw);
 		}
@@ -160,9 +173,7 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 static int function_compare(const void *a, const void *b)
 {
 	const struct uftrace_dbg_function *x = a, *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->args.text < y->args.text ? -1 : x->args.text > y->args.text;
+	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 static void check_functions(struct dbg_walk *dbg)
@@ -208,7 +219,9 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 		/* It matters to readers when arguments were recorded by these types. */
 		bool specs = w->specs->auto_args && size >= 4 &&
 			     (memmem(dbg.d->text, size, "\nA: ", 4) || memmem(dbg.d->text, size, "\nR: ", 4));
-		if (!walk_text(&dbg, dbg.d->text, size, specs)) {
+		bool walked = walk_text(&dbg, dbg.d->text, size, specs);
+		map_free(&dbg.by_address);
+		if (!walked) {
 			edits_free(&dbg.edits);
 			return false;
 		}

@@ -491,6 +491,37 @@ static void check_strays(struct uftrace_walk *w, struct source *source, uint64_t
 	}
 }
 
+/* Whether the value holds the beginning of another line: the end of this one was hit. */
+static bool holds_key(struct uftrace_str value)
+{
+	for (size_t i = 0; i < value.length; i++) {
+		if (value.text[i] != ':')
+			continue;
+		for (unsigned bit = 0; bit < UFTRACE_I_COUNT; bit++) {
+			size_t n = strlen(bit_keys[bit]);
+			if (n <= i && !memcmp(value.text + i - n, bit_keys[bit], n))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Where lines are missing or are none, others that seem to be whole may have been hit: those in front of what no reader knows,
+ * those that go on as another one, those that are not text. */
+static void doubt_lines(struct uftrace_walk *w, struct source *source)
+{
+	const struct uftrace_lines *l = &w->info->lines;
+
+	for (size_t i = 0; l->damage && i < l->count; i++) {
+		const struct uftrace_line *line = &l->list[i];
+		if (line->drop || line->bit >= UFTRACE_I_COUNT)
+			continue;
+		if ((i + 1 < l->count && l->list[i + 1].bit >= UFTRACE_I_COUNT) || !uftrace_str_is_text(line->value) ||
+		    holds_key(line->value))
+			uftrace_repair_doubt(w, source, line->offset, line->raw);
+	}
+}
+
 bool uftrace_info_text(struct uftrace_walk *w)
 {
 	struct source *source = w->dir->files[w->dir->info].source;
@@ -505,6 +536,7 @@ bool uftrace_info_text(struct uftrace_walk *w)
 		return false;
 	check_strays(w, source, kept);
 	check_mask(w, source, kept);
+	doubt_lines(w, source);
 	w->info->head.new_mask = kept;
 	w->info->head.mask = w->info->head.present ? w->info->head.mask : 0;
 	return w->status == TM_OK && uftrace_info_values(w) && uftrace_taskinfo_read(w);

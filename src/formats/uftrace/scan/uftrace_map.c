@@ -48,6 +48,11 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 	return true;
 }
 
+static bool has_wrong_id(const struct uftrace_map_line *line)
+{
+	return line->build_id.text && (line->build_id.length != 40 || !uftrace_str_is_hex(line->build_id));
+}
+
 static void check_mapping(struct uftrace_walk *w, struct source *source, const struct uftrace_map_line *m, uint64_t offset,
 			  size_t raw)
 {
@@ -60,7 +65,7 @@ static void check_mapping(struct uftrace_walk *w, struct source *source, const s
 			       (unsigned long long)m->start, (unsigned long long)m->end,
 			       m->start >= m->end ? "is empty" : "is beyond the address space");
 	}
-	if (m->build_id.text && (m->build_id.length != 40 || !uftrace_str_is_hex(m->build_id))) {
+	if (has_wrong_id(m)) {
 		char shown[TEXT_QUOTE_SIZE];
 		finding_report(w->findings, UFTRACE_RULE_map_buildid_format, source, offset, raw,
 			       "build id '%s' is not 40 hexadecimal digits",
@@ -169,7 +174,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			finding_say(report_line(w, source, at + seen, length - seen, line_number),
 				    "readers do not see what follows this NUL byte");
 		map->unreadable |= state == UFTRACE_MAP_BAD && length;
-		if (state == UFTRACE_MAP_BAD || seen < length || line.odd)
+		if (state == UFTRACE_MAP_BAD || seen < length || line.odd || has_wrong_id(&line))
 			uftrace_repair_doubt(w, source, at, raw);
 		if (line.odd && state != UFTRACE_MAP_BAD)
 			finding_say(report_line(w, source, at, raw, line_number),
@@ -216,6 +221,14 @@ void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struc
 	uftrace_edit_add(w, &map->edits, (uint64_t)(m->path.text + m->path.length - map->text), 0, text, (size_t)n,
 			 UFTRACE_RULE_map_buildid_missing, "the build id that its debug information has");
 	m->build_id = build_id;
+}
+
+void uftrace_map_doubt(struct uftrace_walk *w, const struct uftrace_map *map, const struct uftrace_mapping *m)
+{
+	/* One that was added is not in the text. */
+	if (m->path.text >= map->text && m->path.text < map->text + map->size)
+		uftrace_repair_doubt_line(w, w->dir->files[map->file].source, map->text, map->size,
+					  (size_t)(m->path.text - map->text));
 }
 
 bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line)
@@ -383,7 +396,7 @@ bool uftrace_map_check(struct uftrace_walk *w)
 				       m->path.length, "records have addresses in %s, and there is no symbol file for it",
 				       text_quote(shown, m->path.text, m->path.length));
 			/* The symbols are missing, or the path is not theirs. */
-			uftrace_repair_doubt_line(w, source, map->text, map->size, (size_t)(m->path.text - map->text));
+			uftrace_map_doubt(w, map, m);
 		}
 	}
 	return true;

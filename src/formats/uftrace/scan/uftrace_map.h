@@ -45,6 +45,8 @@ bool uftrace_map_walk(struct uftrace_walk *w);
 void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id);
 /* Adds a mapping that is not in the text of the map; the list stays in order. */
 bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line);
+/* Lists the line of a mapping as doubtful. */
+void uftrace_map_doubt(struct uftrace_walk *w, const struct uftrace_map *map, const struct uftrace_mapping *m);
 /* Writes all maps; after everything that may change them. */
 bool uftrace_map_write(struct uftrace_walk *w);
 /* Reads one map. UFTRACE_NONE: w->status. */

@@ -8,6 +8,16 @@
 #include "formats/uftrace/scan/uftrace_stream.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
+/* Files written before 0.6 have absolute addresses of the program's symbols. */
+static uint32_t find_symbol(const struct uftrace_walk *w, const struct uftrace_mapping *m, uint64_t address)
+{
+	const struct uftrace_module *of = &w->symbols->modules[m->module];
+	uint32_t found = uftrace_sym_find(of, address - m->start);
+	bool absolute = w->info->head.present && !(w->info->head.feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR));
+
+	return found == UFTRACE_NONE && absolute ? uftrace_sym_find(of, address) : found;
+}
+
 void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *module, uint32_t *symbol)
 {
 	struct uftrace_walk *w = t->w;
@@ -18,7 +28,7 @@ void uftrace_place_symbol(struct uftrace_stream *t, uint64_t address, uint32_t *
 		m->used = true;
 		*module = m->module;
 		if (m->module != UFTRACE_NONE)
-			*symbol = uftrace_sym_find(&w->symbols->modules[m->module], address - m->start);
+			*symbol = find_symbol(w, m, address);
 		return;
 	}
 	for (size_t i = w->sessions->library_count; i-- > 0 && w->sessions->work < (1u << 26);) {

@@ -93,13 +93,17 @@ static bool keep_symbol(struct sym_walk *sym, const struct uftrace_sym_line *lin
 	return true;
 }
 
+/* Fewer are not the address of a symbol: writers fill it up with zeros. */
+#define ADDRESS_DIGITS 8u
+
 /* Whether a name goes on as another line does: what ended this one was hit. */
 static bool holds_line(struct uftrace_str name)
 {
 	size_t digits = 0;
 
 	for (size_t i = 0; i + 3 < name.length; i++) {
-		if (digits >= 8 && name.text[i] == ' ' && name.text[i + 2] == ' ' && strchr(UFTRACE_SYM_TYPES, name.text[i + 1]))
+		if (digits >= ADDRESS_DIGITS && name.text[i] == ' ' && name.text[i + 2] == ' ' &&
+		    strchr(UFTRACE_SYM_TYPES, name.text[i + 1]))
 			return true;
 		digits = uftrace_hex_digits(name.text + i, 1) ? digits + 1 : 0;
 	}
@@ -177,8 +181,9 @@ static void report_line(struct sym_walk *sym, const char *text, size_t length, u
 {
 	char shown[TEXT_QUOTE_SIZE];
 
-	if (at) /* the line before may end where this one begins because of the hit */
-		uftrace_repair_doubt(sym->w, sym->source, at - 1, 1);
+	/* The line before may end where this one begins because of the hit, unless this one begins as a line does. */
+	if (at && uftrace_hex_digits(text, length) < ADDRESS_DIGITS)
+		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, at - 1);
 	uftrace_repair_doubt(sym->w, sym->source, at, raw);
 	if (sym->malformed++)
 		return;
@@ -256,11 +261,14 @@ static bool doubt_unsorted(struct sym_walk *sym)
 		longest += low == longest;
 	}
 	uint32_t next = ends[longest - 1];
+	bool doubtful = false;
 	for (uint32_t i = (uint32_t)count; i-- > 0;) {
+		/* The one in front may go on as the first of what does not belong there. */
+		if (i != next || doubtful)
+			uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[i].name);
+		doubtful = i != next;
 		if (i == next)
 			next = before[i];
-		else
-			uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[i].name);
 	}
 	free(ends);
 	return true;
@@ -379,10 +387,24 @@ static void check_head(struct sym_walk *sym)
 		check_end(sym);
 }
 
-/* The build id that the maps have of the file's program; empty where one of them is the file's, or there is none. */
-static struct uftrace_str other_id(const struct uftrace_walk *w, const struct uftrace_module *m)
+/* A line of a map that names the program of a symbol file otherwise than the file does. */
+struct other_name {
+	const struct uftrace_map *map; /* NULL: there is none, or one has the name of the file */
+	const struct uftrace_mapping *mapping;
+	unsigned count; /* of such lines */
+};
+
+/* Where only one map says so, it may be the one that was hit. */
+static void doubt_other(struct sym_walk *sym, const struct other_name *other)
 {
-	struct uftrace_str found = { NULL, 0 };
+	if (other->count == 1)
+		uftrace_map_doubt(sym->w, other->map, other->mapping);
+}
+
+/* Another build id of the file's program. */
+static struct other_name other_id(const struct uftrace_walk *w, const struct uftrace_module *m)
+{
+	struct other_name found = { 0 };
 
 	for (size_t i = 0; i < w->maps->count; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
@@ -390,9 +412,9 @@ static struct uftrace_str other_id(const struct uftrace_walk *w, const struct uf
 			if (map->build_id.length != 40 || !uftrace_str_is_hex(map->build_id) ||
 			    !uftrace_str_equal(map->path, m->path))
 				continue;
-			found = map->build_id;
-			if (uftrace_str_equal(found, m->build_id))
-				return (struct uftrace_str){ NULL, 0 };
+			if (uftrace_str_equal(map->build_id, m->build_id))
+				return (struct other_name){ 0 };
+			found = (struct other_name){ &w->maps->list[i], map, found.count + 1 };
 		}
 	return found;
 }
@@ -406,7 +428,8 @@ static void mend_build_id(struct sym_walk *sym)
 
 	if (!sym->id_raw || !m->path.length || sym->w->info->foreign)
 		return;
-	struct uftrace_str id = other_id(sym->w, m);
+	struct other_name other = other_id(sym->w, m);
+	struct uftrace_str id = other.map ? other.mapping->build_id : (struct uftrace_str){ NULL, 0 };
 	for (size_t i = 0; i < id.length && i < m->build_id.length; i++)
 		differ += id.text[i] != m->build_id.text[i];
 	if (!id.length || differ > 4)
@@ -416,6 +439,7 @@ static void mend_build_id(struct sym_walk *sym)
 	int n = snprintf(line, sizeof(line), "# build-id: %.*s\n", (int)id.length, id.text);
 	uftrace_edit_add(sym->w, &sym->edits, sym->id_offset, sym->id_raw, line, (size_t)n, UFTRACE_RULE_sym_mismatched_identity,
 			 "the build id of the map");
+	doubt_other(sym, &other);
 	m->build_id = id;
 	if (sym->w->plan)
 		plan_lost_other(sym->w->plan);
@@ -433,11 +457,10 @@ static bool is_file_of(const char *file, struct uftrace_str path)
 	return !strcmp(rest, ".sym") || (rest[0] == '-' && strlen(rest) == 9 && !strcmp(rest + 5, ".sym"));
 }
 
-/* The path that the maps have of the program with the file's build id; empty where it is the file's, or none has the file's name.
- */
-static struct uftrace_str other_path(const struct uftrace_walk *w, const struct uftrace_module *m, const char *file)
+/* Another path of the program with the file's build id, which has the file's name. */
+static struct other_name other_path(const struct uftrace_walk *w, const struct uftrace_module *m, const char *file)
 {
-	struct uftrace_str found = { NULL, 0 };
+	struct other_name found = { 0 };
 
 	for (size_t i = 0; i < w->maps->count; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
@@ -445,9 +468,9 @@ static struct uftrace_str other_path(const struct uftrace_walk *w, const struct 
 			if (!uftrace_str_equal(map->build_id, m->build_id))
 				continue;
 			if (uftrace_str_equal(map->path, m->path))
-				return (struct uftrace_str){ NULL, 0 };
+				return (struct other_name){ 0 };
 			if (is_file_of(file, map->path))
-				found = map->path;
+				found = (struct other_name){ &w->maps->list[i], map, found.count + 1 };
 		}
 	return found;
 }
@@ -460,7 +483,8 @@ static void mend_path(struct sym_walk *sym)
 
 	if (m->build_id.length != 40 || sym->w->info->foreign)
 		return;
-	struct uftrace_str path = other_path(sym->w, m, sym->source->name);
+	struct other_name other = other_path(sym->w, m, sym->source->name);
+	struct uftrace_str path = other.map ? other.mapping->path : (struct uftrace_str){ NULL, 0 };
 	if (!path.length || path.length > PATH_LINE_MAX || !uftrace_str_is_text(path))
 		return;
 	bool there = m->headed || (sym->path_raw && sym->path_offset + sym->path_raw == sym->id_offset);
@@ -472,6 +496,7 @@ static void mend_path(struct sym_walk *sym)
 	int n = snprintf(line, sizeof(line), "# path name: %.*s\n", (int)path.length, path.text);
 	uftrace_edit_add(sym->w, &sym->edits, at, raw, line, (size_t)n, UFTRACE_RULE_sym_mismatched_identity,
 			 "the path of the map");
+	doubt_other(sym, &other);
 	m->path = path;
 	m->headed = true;
 	if (sym->w->plan)
