@@ -13,7 +13,8 @@ struct prefix {
 
 static void prefix_magic(struct prefix *p)
 {
-	if (p->size >= 10 && !memcmp(p->data, "\x17\x08\x44tracing", 10))
+	/* Of a file that is cut in front of the end of the magic, the cut is the one error. */
+	if (p->size && !memcmp(p->data, "\x17\x08\x44tracing", p->size < 10 ? p->size : 10))
 		return;
 	struct finding *fd = tracedat_finding(p->w, TRACEDAT_RULE_bad_magic, 0, 10);
 	char shown[TEXT_QUOTE_SIZE];
