@@ -139,9 +139,7 @@ if has lttng; then
 		[ "${row##*:}" != 219558 ] || places=16 # its events are short: a neighbour is easily taken for the next
 		timeout 900 python3 tests/formats/lttng/lost_declarations.py --places $places "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
 		[ "${row##*:}" = 698650 ] && continue # takes minutes
-		# Guessed declarations: 18 others of trace-2.6 became 264 with the rule for unannounced wraps and its resynchronising. Open.
-		case ${row##*:} in 219558) wrong=0.13 ;; 15316) wrong=0.3 ;; *) wrong=0.1 ;; esac
-		timeout 900 python3 tests/formats/lttng/lost_declarations.py --files --kept 90 --wrong $wrong "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
+		timeout 900 python3 tests/formats/lttng/lost_declarations.py --files --kept 90 --wrong 0.1 "$top" > "$work/err" 2>&1 && ok || bad "$(cat "$work/err")"
 	done
 fi
 echo "samples: $passed passed, $failed failed"

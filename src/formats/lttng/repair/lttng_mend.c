@@ -153,6 +153,19 @@ static bool mend_cut(struct lttng_trace *t, struct lttng_walk *w, struct lttng_e
 	return false;
 }
 
+/* The event was mended, or else the next one is searched for. False: there is none, and the walk is over. */
+static bool mend_or_search(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct finding *fd,
+			   unsigned rule, bool mended)
+{
+	const bool goes_on = mended || lttng_resync(t, w, e->start + 1, rule);
+	if (!goes_on) {
+		lttng_walk_stop(w, fd, rule, true);
+		w->out.torn = true;
+	}
+	lttng_walk_mended(t, w, fd);
+	return goes_on;
+}
+
 bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e, enum lttng_defect defect)
 {
 	struct finding *fd;
@@ -171,31 +184,16 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event 
 		mended = mend_low_bits(t, w, e);
 	else
 		mended = lttng_drop_event(w, e, e->sized_end, rule);
-	if (!mended)
-		mended = lttng_resync(t, w, e->start + 1, rule);
-	if (!mended) {
-		lttng_walk_stop(w, fd, rule, true);
-		w->out.torn = true;
-	}
-	lttng_walk_mended(t, w, fd);
-	return mended;
+	return mend_or_search(t, w, e, fd, rule, mended);
 }
 
 bool lttng_mend_wild(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
-	const unsigned rule = LTTNG_RULE_unannounced_wraps;
 	struct finding *fd =
 		lttng_event_report(t, w, LTTNG_RULE_unannounced_wraps, e->start, e->end,
 				   "the clock wraps here and in the next events, and no full stamp announces it: these are "
 				   "not events");
-	const bool mended = lttng_resync(t, w, e->start + 1, rule);
-
-	if (!mended) {
-		lttng_walk_stop(w, fd, rule, true);
-		w->out.torn = true;
-	}
-	lttng_walk_mended(t, w, fd);
-	return mended;
+	return mend_or_search(t, w, e, fd, LTTNG_RULE_unannounced_wraps, false);
 }
 
 bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)

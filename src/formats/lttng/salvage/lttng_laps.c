@@ -9,7 +9,7 @@
 #define CENSUS_FILE (64u * 1024)
 #define CENSUS_ALL (1024u * 1024)
 /* Announced wraps that must be seen, in all, and for one that is not, or one full stamp that announces none. */
-#define ANNOUNCED_MIN 8u
+#define ANNOUNCED_MIN 4u
 #define ANNOUNCED_SHARE 2u
 /* A step back by less may be one of the clock, if there are so many: real ones were up to 888,593 ticks, and one for 5 announced
  * wraps. */
@@ -18,6 +18,9 @@
 /* Wraps without a full stamp, each at most so many events behind the one before, that are too many. */
 #define WILD_WRAPS 3u
 #define WILD_SPAN 16u
+/* Events behind a wrap by which numbers are told from stamps, and links between them that are enough. */
+#define NUMBERS_SPAN 16u
+#define NUMBERS_MIN 3u
 
 /* Whether the bits above the low 27 change behind `before`, and no full stamp says so, and by how many ticks the clock steps back
  * if it did not wrap. */
@@ -172,11 +175,30 @@ static bool wraps(struct lttng_trace *t, uint64_t before, const struct lttng_eve
 	return is_silent(before, e, &step) && lttng_laps_announced(t) && lttng_laps_back(t, before, e);
 }
 
+bool lttng_laps_alike(uint64_t ticks)
+{
+	return !(ticks & UINT8_MAX);
+}
+
+bool lttng_laps_are_numbers(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_event a = *e, b;
+	unsigned links = 0, alike = 0;
+
+	while (links < NUMBERS_SPAN && lttng_event_decode(&w->in, a.end, w->limit, a.stamp, &b) == EVENT_OK && b.word &&
+	       !b.has_full) {
+		links++;
+		alike += lttng_laps_alike(b.stamp - a.stamp);
+		a = b;
+	}
+	return links >= NUMBERS_MIN && 2 * alike >= links;
+}
+
 bool lttng_laps_wild(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	if (!is_counted(t, w) || !wraps(t, w->at.stamp, e))
 		return false;
-	if (w->laps.blind)
+	if (w->laps.blind || lttng_laps_are_numbers(w, e))
 		return true;
 	unsigned count = lttng_laps_pending(w) ? w->laps.wraps + 1 : 1;
 	struct lttng_event a = *e, b;

@@ -2,6 +2,7 @@
  * the one before, or chance decides, and 27 bits of a stamp are rarely close by chance. So an edge scores the bits that chance
  * would not have given, and an event of unknown length may end anywhere at a price. */
 #include "formats/lttng/salvage/lttng_lattice.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Scores are bits. What a stamp gives at most: values in payloads are close to it as well. Closer than the mean by more than
  * STAMP_CLOSER bits is no more evidence. */
@@ -11,9 +12,10 @@
 #define EVENT_BYTES 16u /* of an event, for the mean */
 /* The prior of how far delta events are is not known. */
 #define STAMP_PRIOR 5
-/* An event of a known type; one of an unknown type with an id above all that are declared; an end where the data ends. */
+/* An event of a known type; one of an unknown type with an id above all that are declared, of which those come first that a file of
+ * declarations loses when it is cut off; an end where the data ends. */
 #define SCORE_KNOWN 1
-#define COST_BEYOND 6
+#define COST_BEYOND 3
 #define SCORE_END 4
 /* An event of unknown length: so much, and one bit more for so many bytes. */
 #define COST_LENGTH 4
@@ -169,8 +171,8 @@ static inline int32_t edge_score(const struct lttng_lattice *l, const struct ltt
 	if (delta > l->latest - n->stamp)
 		return NEVER;
 	*stamp += delta;
-	/* Values that repeat, or that count up, look like this, too. */
-	if (next->has_full || delta < l->delta_min || delta == n->delta)
+	/* Values that repeat, or that count up, look like this, too, and words that begin with the higher bytes of a stamp. */
+	if (next->has_full || delta < l->delta_min || delta == n->delta || lttng_laps_alike(delta))
 		return sum;
 	return sum + stamp_score(l, delta);
 }

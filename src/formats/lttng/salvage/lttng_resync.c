@@ -75,8 +75,11 @@ static bool chain_holds(struct lttng_trace *t, struct lttng_walk *w, uint64_t at
 			return false;
 		bool goes_on = *kept || ((e.start - start) % lttng_widest_align(w->in.coding) == 0 && lttng_laps_allow(t, w, &e));
 		begun = true;
-		if (goes_on && !*kept)
+		if (goes_on && !*kept) {
+			if (is_lapse(t, w->at.stamp, &e) && lttng_laps_are_numbers(w, &e))
+				return false;
 			*first = e;
+		}
 		*kept += goes_on;
 		at = e.end;
 		stamp = e.stamp;

@@ -34,6 +34,11 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 bool lttng_laps_back(const struct lttng_trace *t, uint64_t before, const struct lttng_event *e);
 /* Whether the tracer announces wraps: found out the first time, which moves the window. */
 bool lttng_laps_announced(struct lttng_trace *t);
+/* Whether the lowest byte of a stamp is that of the one before, so many ticks ago: seldom so in a clock, and mostly in numbers. */
+bool lttng_laps_alike(uint64_t ticks);
+/* Whether the stamps from an event on are numbers of payloads. What is read between the correct events, at a constant distance from
+ * them, has stamps that rise as well, but their lowest byte is a higher one of some number, and repeats. */
+bool lttng_laps_are_numbers(const struct lttng_walk *w, const struct lttng_event *e);
 /* Whether one was so close before that the next one counts with it: then the walk must see each event. */
 bool lttng_laps_pending(const struct lttng_walk *w);
 /* Whether the clock wraps again and again from that event on: it is not one. */
