@@ -122,12 +122,13 @@ static size_t window_step(const struct window *w)
 	return step > 65536 ? 65536 : step;
 }
 
-uint64_t window_skip_zeros(struct window *w, uint64_t offset)
+uint64_t window_skip_zeros_to(struct window *w, uint64_t offset, uint64_t end)
 {
+	const size_t step = window_step(w);
 	size_t got;
 	const uint8_t *p;
 
-	while ((p = window_upto(w, offset, window_step(w), &got)) != NULL) {
+	while (offset < end && (p = window_upto(w, offset, end - offset < step ? (size_t)(end - offset) : step, &got)) != NULL) {
 		if (bytes_are_zero(p, got)) {
 			offset += got;
 			continue;
@@ -138,7 +139,13 @@ uint64_t window_skip_zeros(struct window *w, uint64_t offset)
 		}
 		return offset;
 	}
-	return w->status == TM_OK ? w->source->size : offset;
+	return offset;
+}
+
+uint64_t window_skip_zeros(struct window *w, uint64_t offset)
+{
+	const uint64_t at = window_skip_zeros_to(w, offset, w->source->size);
+	return w->status == TM_OK && at > w->source->size ? w->source->size : at;
 }
 
 enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size)

@@ -48,6 +48,9 @@ static inline uint64_t window_left(const struct window *w, uint64_t offset)
 
 /* Offset of the first non-zero byte at or after offset, or the size of the source when all are zero. Moves the window. */
 uint64_t window_skip_zeros(struct window *w, uint64_t offset);
+/* The same up to `end`, which is returned where all bytes in front of it are zeros: a walk of blocks that asks about each reads
+ * none of them twice. An offset behind `end` is returned as it is. */
+uint64_t window_skip_zeros_to(struct window *w, uint64_t offset, uint64_t end);
 /* Reads a whole source of at most max bytes into *out (NUL-terminated; *size does not count that). A larger one is TM_LIMIT. The
  * caller frees *out. */
 enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size);

@@ -160,7 +160,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	uint64_t want = b->size - written;
 	uint64_t have = left < want ? left : want;
 
-	uint64_t nonzero = left ? window_skip_zeros(&t->window, from) : from;
+	uint64_t nonzero = window_skip_zeros_to(&t->window, from, from + left);
 	if (t->window.status != TM_OK) {
 		t->status = t->window.status;
 		return false;

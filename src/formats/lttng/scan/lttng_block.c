@@ -134,33 +134,15 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	close_walk(b, w);
 }
 
-/* window_skip_zeros() that reads no further than it must: behind the padding is the next block, which the window may hold. */
-static uint64_t skip_zeros(struct lttng_trace *t, uint64_t at, uint64_t end)
-{
-	size_t got;
-	const uint8_t *p;
-
-	while (at < end &&
-	       (p = window_upto(&t->window, at, end - at < LTTNG_PAGE ? (size_t)(end - at) : LTTNG_PAGE, &got)) != NULL) {
-		if (!bytes_are_zero(p, got)) {
-			while (!*p++)
-				at++;
-			return at;
-		}
-		at += got;
-	}
-	if (t->window.status != TM_OK)
-		t->status = t->window.status;
-	return at;
-}
-
 /* What is behind the data of a block whose end is sure. */
 static void judge_padding(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
 {
 	uint64_t at = b->frame->offset + b->data_end, end = b->frame->offset + b->frame->length;
 	if (f->noted_padding || b->errors || at >= end)
 		return;
-	uint64_t nonzero = skip_zeros(t, at, end);
+	uint64_t nonzero = window_skip_zeros_to(&t->window, at, end);
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
 	if (nonzero >= end || t->status != TM_OK)
 		return;
 	f->noted_padding = true;

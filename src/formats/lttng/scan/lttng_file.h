@@ -24,6 +24,7 @@ struct lttng_file {
 	struct lttng_header last; /* the last block's header as kept, when has_last */
 	bool has_last;
 	struct finding *cause; /* of an error in the block before */
+	uint64_t zeros_until;  /* end of the last run of blocks of zeros; 0: none */
 	struct {
 		uint64_t offset, length;
 	} laps[LTTNG_LAPS]; /* the blocks before; length 0: none */

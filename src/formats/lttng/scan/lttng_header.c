@@ -52,13 +52,22 @@ struct finding *lttng_field_report_at(struct lttng_trace *t, struct lttng_file *
 	return fd;
 }
 
-/* Length of the zeros at the start of the block. */
-static uint64_t zeros_at_start(struct lttng_trace *t, const struct lttng_frame *frame)
+/* Whether the block is of zeros. Sets the end of the last block of this file that is, in the run of zeros that begins here. */
+static bool is_zeros(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame)
 {
-	uint64_t end = window_skip_zeros(&t->window, frame->from);
+	const uint64_t end = frame->offset + frame->length, size = t->coding.layout->variable ? 0 : f->block_size;
+
+	if (end <= f->zeros_until)
+		return true;
+	uint64_t zeros = window_skip_zeros(&t->window, frame->from);
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
-	return end - frame->from < frame->length ? end - frame->from : frame->length;
+	if (zeros < end)
+		return false;
+	if (size && zeros < f->source->size)
+		zeros -= (zeros - end) % size;
+	f->zeros_until = size ? zeros : end;
+	return true;
 }
 
 /* ---- the constants ---- */
@@ -137,14 +146,14 @@ static void drop_block(struct lttng_block *b, unsigned rule)
 static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	const struct lttng_frame *frame = b->frame;
-	uint64_t zeros = zeros_at_start(t, frame);
+	bool again = frame->offset + frame->length <= f->zeros_until, zeros = is_zeros(t, f, frame);
 	uint64_t whole = t->coding.layout->variable ? 0 : f->block_size;
 	unsigned rule;
 
 	if (t->status != TM_OK)
 		return;
 	bool tail = frame->last && (t->coding.layout->variable || frame->length < whole) && b->number;
-	if (zeros == frame->length)
+	if (zeros)
 		rule = LTTNG_RULE_zero_block;
 	else if (load_u32(b->head + t->coding.layout->magic, !t->coding.big_endian) == LTTNG_MAGIC)
 		rule = LTTNG_RULE_byte_order_mixed;
@@ -157,10 +166,17 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		b->cause = f->cause;
 		b->rule = rule;
 	}
+	/* One error for a run of them. */
+	if (again) {
+		b->cause = f->cause;
+		b->errors = true;
+	}
 	switch (rule) {
 	case LTTNG_RULE_zero_block:
-		lttng_block_report(t, f, b, LTTNG_RULE_zero_block, 0, frame->length, "%llu bytes of zeros where a block should be",
-				   (unsigned long long)frame->length);
+		if (!again)
+			lttng_block_report(t, f, b, LTTNG_RULE_zero_block, 0, f->zeros_until - frame->from,
+					   "%llu bytes of zeros where a block should be",
+					   (unsigned long long)(f->zeros_until - frame->from));
 		break;
 	case LTTNG_RULE_byte_order_mixed:
 		lttng_block_report(t, f, b, LTTNG_RULE_byte_order_mixed, 0, frame->length,

@@ -59,7 +59,7 @@ static struct finding *zeros_finding(struct lttng_trace *t, struct lttng_walk *w
 /* Zeros where an event should begin: none, or passed over, or the walk is over. */
 static enum step walk_zeros(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
-	uint64_t zeros = window_skip_zeros(&t->window, w->in.base + e->start) - w->in.base;
+	uint64_t zeros = window_skip_zeros_to(&t->window, w->in.base + e->start, w->in.base + w->limit) - w->in.base;
 	uint64_t run = (zeros < w->limit ? zeros : w->limit) - e->start;
 	bool to_end = zeros >= w->limit;
 
@@ -94,7 +94,7 @@ static bool open_accepts(struct lttng_trace *t, const struct lttng_walk *w, cons
 /* A hole over the header may reach over events, too: searches those behind it, although it is not known where they end. */
 static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *w)
 {
-	uint64_t zeros = window_skip_zeros(&t->window, w->in.base + w->at.rel) - w->in.base;
+	uint64_t zeros = window_skip_zeros_to(&t->window, w->in.base + w->at.rel, w->in.base + w->limit) - w->in.base;
 	if (t->window.status != TM_OK || zeros == w->at.rel || zeros >= w->limit)
 		return;
 	if (lttng_resync(t, w, zeros, LTTNG_RULE_zero_hole))
@@ -109,7 +109,8 @@ static enum step declaration_zeros(struct lttng_trace *t, struct lttng_walk *w, 
 	struct lttng_event hole = { .start = lttng_align(e->end, old ? t->coding.alignment : lttng_widest_align(&t->coding)),
 				    .stamp = e->stamp };
 
-	if (w->limit == w->room && window_skip_zeros(&t->window, w->in.base + hole.start) >= w->in.base + w->limit)
+	if (w->limit == w->room &&
+	    window_skip_zeros_to(&t->window, w->in.base + hole.start, w->in.base + w->limit) >= w->in.base + w->limit)
 		return STEP_TAKE;
 	if (hole.start >= w->limit || w->open || lttng_declaration_is_whole(&w->in, e))
 		return STEP_TAKE;
