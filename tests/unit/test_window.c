@@ -112,6 +112,10 @@ static void zeros_are_skipped(void **state)
 		assert_int_equal(window_skip_zeros(&w, 3), 3);
 		assert_int_equal(window_skip_zeros(&w, 4), 4500);
 		assert_int_equal(window_skip_zeros(&w, 4501), sizeof(data));
+		assert_int_equal(window_skip_zeros_to(&w, 4, 4500), 4500);
+		assert_int_equal(window_skip_zeros_to(&w, 4, 200), 200);
+		assert_int_equal(window_skip_zeros_to(&w, 4, 4502), 4500);
+		assert_int_equal(window_skip_zeros_to(&w, 300, 200), 300);
 		window_close(&w);
 		bundle_free(b);
 	}
