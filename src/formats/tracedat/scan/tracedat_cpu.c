@@ -142,6 +142,13 @@ static bool stat_agrees(const struct tracedat_stat *stat, const struct tracedat_
 	return records == most || (records >= least && records < most && c->read_whole);
 }
 
+/* Whether the kernel can have recorded as many events up to the time of its statistics: fewer than a hundred a microsecond. Numbers
+ * that were hit may be larger. */
+static bool is_possible(const struct tracedat_stat *stat, uint64_t events)
+{
+	return !stat->now_us || events / 100 <= stat->now_us;
+}
+
 /* Compares the kernel's statistics with the data. */
 static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
@@ -155,7 +162,7 @@ static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b
 	if (stat->known && !c->agrees) {
 		unsigned long long least = stat->entries > stat->read ? stat->entries : stat->read,
 				   most = stat->entries + stat->read;
-		c->missing = c->records - c->repeated < least ? least - (c->records - c->repeated) : 0;
+		c->missing = c->records - c->repeated < least && is_possible(stat, least) ? least - (c->records - c->repeated) : 0;
 		fd = tracedat_block_finding(w, TRACEDAT_RULE_cpustat_event_count, o->block, o->at, o->size);
 		if (least == most || stat->entries == 0 || stat->read == 0)
 			finding_say(fd, "the kernel counted %llu events, the capture has %llu", most,
