@@ -2,9 +2,10 @@
 """Crashes and hangs of trace-cmd and uftrace that `tracemend try` finds, as groups by the place in the reader, and whether each of them
 can be relied on: its sample is replayed under gdb (a hang: with a time limit), and reduced once more for a third of the time.
 
-    readers-groups.py [-o DIR] [--tool PATH] [--count N] [--tries N] [--timeout SECONDS] [--jobs N] [--reduce N] [--command NAME] [--write]
+    readers-groups.py [-o DIR] [--tool PATH] [--count N] [--damaged N] [--tries N] [--timeout SECONDS] [--jobs N] [--reduce N] [--command NAME] [--write]
 
-Folders of groups go below DIR (default build/groups), one for each command. --reduce N: of the first N samples that crash, the capture that
+Folders of groups go below DIR (default build/groups), two for each command: --count N captures of each rule (default 2), and --damaged N
+damaged ones (default 200). --reduce N: of the first N samples that crash, the capture that
 was tried first is reduced for up to 30 s, and again with a SIGINT after a third of that time. --write puts the table into
 fuzz/READERS.md, in front of "## All". The last line is "N passed, N failed"."""
 import argparse
@@ -29,25 +30,30 @@ COMMANDS = {
     "uftrace graph": ("uftrace", ["uftrace", "graph", "--no-pager", "-d", "{}"]),
     "uftrace info": ("uftrace", ["uftrace", "info", "--no-pager", "-d", "{}"]),
 }
+DAMAGES = ("truncate", "hole", "zero-tail", "bitflip", "duplicate", "insert", "delete")
 BEGIN, END = "## Groups\n", "## All\n"
 
 
 def find(name, options):
-    """The groups of one command, with their folders."""
+    """The groups of one command, with their folders: of captures of each rule, and of damaged ones."""
     kind, argv = COMMANDS[name]
-    folder = os.path.join(options.output, name.replace(" ", "-"))
-    shutil.rmtree(folder, ignore_errors=True)
-    done = subprocess.run([options.tool, "try", "-q", "-f", kind, "--host", "-j", str(options.jobs), "--count", str(options.count), "--tries",
-                           str(options.tries), "--timeout", str(options.timeout), "--outcomes", "signal,hang,memory", "--format=json",
-                           "-o", folder, "--", *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    if done.returncode > 1:
-        print(f"{name}: exit {done.returncode}: {done.stderr.decode()[-300:]}")
-        return []
-    report = json.loads(done.stdout)
-    for g in report["groups"]:
-        g["command"], g["captures_in_all"] = name, report["captures"]
-        g["folder"] = os.path.join(folder, g["id"])
-    return report["groups"]
+    damages = [f"--damage={d}" for d in DAMAGES] + ["--count", str(options.damaged), "--seed", "1000"]
+    groups = {}
+    for what, captures in (("rules", ["--count", str(options.count)]), ("damaged", damages if options.damaged else None)):
+        folder = os.path.join(options.output, f"{name.replace(' ', '-')}-{what}")
+        shutil.rmtree(folder, ignore_errors=True)
+        if not captures:
+            continue
+        done = subprocess.run([options.tool, "try", "-q", "-f", kind, "--host", "-j", str(options.jobs), *captures, "--tries",
+                               str(options.tries), "--timeout", str(options.timeout), "--outcomes", "signal,hang,memory", "--format=json",
+                               "-o", folder, "--", *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.returncode > 1:
+            print(f"{name}: exit {done.returncode}: {done.stderr.decode()[-300:]}")
+            continue
+        for g in json.loads(done.stdout)["groups"]:
+            g["command"], g["folder"] = name, os.path.join(folder, g["id"])
+            groups.setdefault(g["id"], g)
+    return list(groups.values())
 
 
 def replay(group, options):
@@ -128,8 +134,8 @@ def write(rows, versions, options):
     with open("fuzz/READERS.md", encoding="utf-8") as f:
         text = f.read()
     text = re.sub(r"## Groups\n.*?(?=## All\n)", "", text, flags=re.S)
-    table = (f"{BEGIN}\nMade by `scripts/readers-groups.py`: crashes and hangs that `tracemend try --host --count {options.count}` finds in {versions}, by the "
-             "place in the reader; each sample was replayed\nunder gdb and ended at this place. Bytes are those of the reduced sample.\n\n"
+    table = (f"{BEGIN}\nMade by `scripts/readers-groups.py`: crashes and hangs that `tracemend try --host` finds in {versions} with {options.count} captures of each\n"
+             f"rule and {options.damaged} damaged ones, by the place in the reader; each sample was replayed\nunder gdb and ended at this place. Bytes are those of the reduced sample.\n\n"
              "| reader | ends | rule | captures | bytes | place |\n|---|---|---|---|---|---|\n")
     for g in rows:
         table += (f"| {g['command']} | {g['signal'] or 'hang'} | {g['rule'] or 'no defect'} | {g['captures']} | {g['size'] or ''} | "
@@ -143,6 +149,7 @@ def main():
     parser.add_argument("-o", "--output", default="build/groups")
     parser.add_argument("--tool", default="build/tracemend")
     parser.add_argument("--count", type=int, default=2)
+    parser.add_argument("--damaged", type=int, default=200)
     parser.add_argument("--tries", type=int, default=120)
     parser.add_argument("--timeout", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
