@@ -335,7 +335,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 			   (unsigned long long)change);
 	w->doubt.undone = w->doubt.seam;
 	fxt_doubt_leave(&w->doubt, at);
-	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || !introduced;
+	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || (!introduced && !behind);
 	doubt_block(w, change);
 	return true;
 }
