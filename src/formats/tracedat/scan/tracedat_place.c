@@ -132,16 +132,19 @@ static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
 }
 
 /* Whether the table has the data of another CPU at the place to which c would be moved, and that other one is not so far away as
- * well: blocks changed places then, and nothing was moved. */
-static bool moves_onto(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c, uint64_t place)
+ * well: blocks changed places then, and nothing was moved. Where the table leads behind the end of the file, bytes were removed. */
+static bool changed_places(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c, uint64_t place)
 {
+	bool changed = false;
+
 	for (size_t i = 0; i < b->count; i++) {
 		const struct tracedat_cpu *other = &b->cpus[i];
-		if (other != c && other->size && other->offset == place &&
-		    !chunks_fill(w, place + (place - c->offset), other->size))
-			return true;
+		if (other->size > w->source->size || other->offset > w->source->size - other->size)
+			return false;
+		changed |= other != c && other->size && other->offset == place &&
+			   !chunks_fill(w, place + (place - c->offset), other->size);
 	}
-	return false;
+	return changed;
 }
 
 /* Chunks of another CPU stand there, and chunks of the stated size some pages away: bytes were inserted or removed before. */
@@ -152,7 +155,7 @@ static void range_pages_away(struct tracedat_walk *w, const struct tracedat_buff
 	for (uint64_t step = 1; step <= 2 * MOVED_PAGES; step++) {
 		uint64_t away = (step + 1) / 2 * b->page_size, place = step & 1 ? c->offset - away : c->offset + away;
 		if ((step & 1 && away > c->offset) || place < w->prefix.header_end || !chunks_fill(w, place, c->size) ||
-		    moves_onto(w, b, c, place))
+		    changed_places(w, b, c, place))
 			continue;
 		(void)cpu_report(
 			w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
