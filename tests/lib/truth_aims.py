@@ -38,8 +38,8 @@ CEILINGS = {
         "fxt": {"invented": 7},
         "ktrace": {"altered": 1, "invented": 20},
         "lttng": {"altered": 742, "invented": 87, "lost, one hit": 0.12, "lost, 400 hits": 14.3},
-        "tracedat": {"altered": 13, "invented": 750, "doubted, one hit": 1.6},
-        "uftrace": {"invented": 3},
+        "tracedat": {"altered": 13, "invented": 10, "doubted, one hit": 1.5},
+        "uftrace": {"invented": 2},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
