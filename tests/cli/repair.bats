@@ -228,7 +228,7 @@ digest() {
 	# The hole takes the declarations of three event types.
 	"$TRACEMEND" gen -q -f lttng -o made --seed 123 --size 5000 --damage hole > /dev/null
 	exits 1 check --fail-on note "made/$(label 1 file)"
-	echo "$output" | grep -F "the declaration of event type 34 of kernel is lost; the stamps after 8 of its events show that its payload has 2 bytes"
+	echo "$output" | grep -F "the declaration of event type 34 of kernel is lost; the stamps after 11 of its events show that its payload has 2 bytes"
 	exits 3 repair "made/$(label 1 file)" -o mended --manifest m.json
 	cmp "made/$(label 1 file)/flight-kernel_0" mended/flight-kernel_0
 	exits 0 check mended

@@ -183,7 +183,7 @@ static void report_line(struct sym_walk *sym, const char *text, size_t length, u
 
 	/* The line before may end where this one begins because of the hit, unless this one begins as a line does. */
 	if (at && uftrace_hex_digits(text, length) < ADDRESS_DIGITS)
-		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, at - 1);
+		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, (size_t)(at - 1));
 	uftrace_repair_doubt(sym->w, sym->source, at, raw);
 	if (sym->malformed++)
 		return;
