@@ -118,13 +118,16 @@ uint64_t line_ends_undo(struct bundle *b, struct plan *p, unsigned rule)
 {
 	struct window w;
 	uint64_t dropped = 0;
-	/* Whether each file with enough of them is converted: then so is one with a single one. */
-	bool all = true;
+	/* Whether each file with enough of them is converted: then so is one with a single one. And whether there is one: then so
+	 * is a text that has no other line ends. */
+	bool all = true, some = false;
 
 	window_open(&w, b->count ? b->sources[0] : NULL);
 	for (size_t i = 0; i < b->count; i++) {
 		const struct line_ends n = count_in(&w, b->sources[i]);
-		all = all && (!n.binary || n.all < LINE_ENDS_FEWEST || is_converted(&n, LINE_ENDS_FEWEST));
+		const bool converted = is_converted(&n, LINE_ENDS_FEWEST);
+		all = all && (!n.binary || n.all < LINE_ENDS_FEWEST || converted);
+		some = some || converted;
 	}
 	for (size_t i = 0; i < b->count; i++) {
 		struct source *s = b->sources[i];
@@ -132,7 +135,8 @@ uint64_t line_ends_undo(struct bundle *b, struct plan *p, unsigned rule)
 			continue;
 		const unsigned output = plan_output(p, s->name);
 		const struct line_ends n = count_in(&w, s);
-		if (is_converted(&n, all && b->directory ? 1 : LINE_ENDS_FEWEST) && n.converted <= LINE_ENDS_MOST - dropped)
+		const bool beside = all && b->directory, text = beside && some && n.all && n.converted == n.all;
+		if ((text || is_converted(&n, beside ? 1 : LINE_ENDS_FEWEST)) && n.converted <= LINE_ENDS_MOST - dropped)
 			dropped += undo(&w, p, output, s, rule);
 		else
 			plan_copy(p, output, s, 0, s->size);

@@ -108,6 +108,8 @@ static void not_in_text(void **state)
 	assert_int_equal(undo(two, sizeof(two), NULL, 0).dropped, 2);
 	assert_int_equal(undo(one, sizeof(one), two, sizeof(two)).dropped, 3);
 	assert_int_equal(undo(one, sizeof(one), lines, sizeof(lines)).dropped, 1);
+	/* Texts beside them were copied in the same way. */
+	assert_int_equal(undo(two, sizeof(two), lines, sizeof(lines)).dropped, 5);
 }
 
 int main(void)
