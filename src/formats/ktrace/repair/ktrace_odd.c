@@ -42,10 +42,21 @@ static uint64_t odd_near(const struct ktrace_odd *o)
 	return UINT64_C(64) << (steps < 40 ? steps : 40);
 }
 
+static void odd_list(struct ktrace_odd *o, uint64_t from, uint64_t until)
+{
+	ktrace_repair_doubt(o->repair, from, until, "records that are not as a writer writes them, or stand beside one");
+	o->count++;
+}
+
 void ktrace_odd_add(struct ktrace_odd *o, uint64_t from, uint64_t until)
 {
 	if (!o->repair->plan)
 		return;
+	/* What an earlier record is to be blamed for, far in front of the last range. */
+	if (o->until && o->count < MANY && until + odd_near(o) < o->from) {
+		odd_list(o, from, until);
+		return;
+	}
 	if (o->until && from <= o->until + odd_near(o)) {
 		o->from = from < o->from ? from : o->from;
 		o->until = until > o->until ? until : o->until;
@@ -58,10 +69,7 @@ void ktrace_odd_add(struct ktrace_odd *o, uint64_t from, uint64_t until)
 
 void ktrace_odd_end(struct ktrace_odd *o)
 {
-	if (o->until) {
-		ktrace_repair_doubt(o->repair, o->from, o->until,
-				    "records that are not as a writer writes them, or stand beside one");
-		o->count++;
-	}
+	if (o->until)
+		odd_list(o, o->from, o->until);
 	o->from = o->until = 0;
 }

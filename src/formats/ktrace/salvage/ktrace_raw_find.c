@@ -11,9 +11,11 @@ struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const s
 
 	/* The entries are tested without their count, which may be damaged as well; and before the records, since entries may pass
 	 * for records. */
-	if (!ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(in->is_64)) &&
-	    ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(!in->is_64)))
-		return (struct ktrace_raw2_width){ .other = true };
+	bool stated = ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(in->is_64)),
+	     other = ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(!in->is_64));
+	/* Where the records of another file say otherwise, what repair writes would be read by its map again. */
+	if (stated != other)
+		return (struct ktrace_raw2_width){ .other = other };
 	for (unsigned i = 0; i < 2; i++)
 		page[i] = ktrace_page_up(raw->map + raw->threads * ktrace_thread_size(i));
 	/* Or the records at the page of the other width are valid, and those at the page of the stated width are not. */

@@ -67,6 +67,9 @@ static const struct {
 #undef ROW
 };
 
+/* Leaps in time that are remembered. */
+#define LEAPS 4u
+
 /* One stretch of records. */
 struct stretch_walk {
 	struct ktrace_walk *walk;
@@ -77,6 +80,10 @@ struct stretch_walk {
 	uint64_t peak; /* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
 	bool back;     /* it is earlier than the one before */
 	uint64_t run;  /* offset of the first record since the last that was earlier than the one before */
+	struct {
+		uint64_t offset, time; /* of the first record after the leap, and of the one before it */
+	} leaps[LEAPS];		       /* from which time did not come back so far */
+	unsigned leap_count;
 };
 
 #define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
@@ -344,6 +351,23 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 		event_meaning(ev, e, offset);
 }
 
+/* Its time is days away from `previous`, that of the record before. Where time comes back from an earlier leap, the records between
+ * are a block of another capture, or were hit. */
+static void event_leap(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t previous, uint64_t offset)
+{
+	for (unsigned i = 0; i < ev->leap_count; i++) {
+		if (ktrace_record_leaps(e, ev->leaps[i].time))
+			continue;
+		ktrace_odd_add(&ev->odd, ev->leaps[i].offset, offset);
+		ev->leap_count = i;
+		return;
+	}
+	if (ev->leap_count == LEAPS)
+		memmove(ev->leaps, ev->leaps + 1, sizeof(ev->leaps[0]) * --ev->leap_count);
+	ev->leaps[ev->leap_count].offset = offset;
+	ev->leaps[ev->leap_count++].time = previous;
+}
+
 /* ---- the walk ---- */
 
 static void events_report(struct stretch_walk *ev, const char *where)
@@ -428,6 +452,8 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			run += bad ? 0 : 1;
 		}
 		run -= run ? 1 : 0;
+		if (__builtin_expect(failures != 0, 0) && ktrace_record_leaps(&e, previous))
+			event_leap(&ev, &e, previous, offset);
 		previous = e.time;
 		event_check(&ev, &e, offset);
 		if (__builtin_expect(w->scan->sink != NULL, 0))

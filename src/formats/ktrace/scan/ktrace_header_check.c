@@ -152,6 +152,20 @@ static void header_shift_report(struct ktrace_walk *w, const struct ktrace_heade
 	finding_path(fd, "file header");
 }
 
+/* Whether bytes in front of a header are the beginning of another one. One byte is too few to tell. */
+static bool header_begins(const uint8_t *bytes, uint64_t length)
+{
+	static const uint32_t magics[] = { KTRACE_MAGIC, KTRACE_MAGIC_KERNEL };
+	uint8_t mark[4];
+
+	for (unsigned i = 0; length > 1 && i < sizeof(magics) / sizeof(magics[0]); i++) {
+		store_u32(mark, magics[i], false);
+		if (!memcmp(bytes, mark, length < sizeof(mark) ? (size_t)length : sizeof(mark)))
+			return true;
+	}
+	return false;
+}
+
 /* Bytes that were inserted into the structure, or removed, or all of it: header becomes what it was before, as far as it is known.
  * Returns where the first chunk is. */
 static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_HEADER])
@@ -164,9 +178,11 @@ static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_
 	if (s.lost)
 		ktrace_repair_lost(&w->repair);
 	ktrace_repair_header_anew(&w->repair, s.header, s.first);
-	memcpy(header, s.header, KTRACE_HEADER);
-	/* Behind bytes that are in front of it as a whole it is its own. */
+	/* Behind bytes that are in front of it as a whole it is its own, unless these are what is left of another file. */
 	bool whole = !s.lost && !s.at && s.first > KTRACE_HEADER;
+	if (whole && header_begins(header, s.first - KTRACE_HEADER))
+		ktrace_foreign_doubt(w, s.first - KTRACE_HEADER);
+	memcpy(header, s.header, KTRACE_HEADER);
 	ktrace_foreign_find(w, KTRACE_AT_SIZE, whole ? s.first - KTRACE_HEADER : s.first);
 	return s.first;
 }

@@ -307,6 +307,9 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	if (raw.map_end < file && raw.events < file)
 		raw_events(w, &raw);
 	ktrace_events_finish(w);
+	/* Where the file was cut in front of its events, another one may go on. */
+	if (raw.version != 1) /* whose CPU map has such a mark */
+		ktrace_foreign_find(w, 4, raw.events && raw.events < file ? raw.events : file);
 	bool changed = raw.flipped || findings_errors(s->findings) != errors;
 	if (s->plan && changed && (raw.guessed || !ktrace_raw_is_unambiguous(&w->in, &raw, &w->head))) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",

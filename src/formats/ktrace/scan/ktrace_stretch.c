@@ -98,17 +98,53 @@ static bool run_is_verified(const struct ktrace_keep *keep, uint64_t from, uint6
 	return good == KTRACE_IN_ORDER_MAX;
 }
 
-/* Whether the run [keep->from, until), which begins earlier than the damage before it, goes on from before the island in front of
- * that damage: then it is the island that belongs elsewhere, and is doubtful. */
+/* Whether the run that is kept now, which begins earlier than the damage before it, goes on from before an island in front of that
+ * damage: then it is that island, and those behind it, that belong elsewhere, and are doubtful. */
 static bool is_behind_island(struct ktrace_keep *keep, uint64_t time)
 {
-	const struct ktrace_island *i = &keep->island;
+	const struct ktrace_island *last = &keep->islands[(keep->island_count - 1) % KTRACE_ISLANDS];
 
-	if (i->from == i->until || i->until - i->from > ISLAND_BYTES || time < i->time_before)
+	for (uint64_t i = keep->island_count; i && keep->island_count - i < KTRACE_ISLANDS; i--) {
+		const struct ktrace_island *island = &keep->islands[(i - 1) % KTRACE_ISLANDS];
+		if (last->until - island->from > ISLAND_BYTES)
+			return false;
+		if (time < island->time_before)
+			continue;
+		ktrace_repair_doubt(&keep->walk->repair, island->from, last->until,
+				    "records between two regions of damage that are later than those behind them");
+		return true;
+	}
+	return false;
+}
+
+/* The same where the last records before the damage are later than those before them. */
+static bool is_behind_late_records(struct ktrace_keep *keep, uint64_t time)
+{
+	if (keep->before.from == keep->before.until || time < keep->before.time)
 		return false;
-	ktrace_repair_doubt(&keep->walk->repair, i->from, i->until,
-			    "records between two regions of damage that are later than those behind them");
+	ktrace_repair_doubt(&keep->walk->repair, keep->before.from, keep->before.until,
+			    "records before damage that are later than those behind it");
 	return true;
+}
+
+#define TIMES 8u /* the first or the last ones of a run, by which it is judged when it begins or ends */
+
+/* The middle one of the first times of [from, until), since what damaged the bytes beside it may have hit some of them. 0: there is
+ * none. */
+static uint64_t run_time(struct ktrace_input *in, uint64_t from, uint64_t until)
+{
+	uint32_t size = ktrace_event_size(in->is_64);
+	uint64_t times[TIMES];
+	unsigned count = 0;
+
+	for (; count < TIMES && until - from >= size; from += size, count++) {
+		uint64_t time = ktrace_record_time(in, from);
+		unsigned at = count;
+		for (; at && times[at - 1] > time; at--)
+			times[at] = times[at - 1];
+		times[at] = time;
+	}
+	return count ? times[(count - 1) / 2] : 0;
 }
 
 /* Lists the unverified records of the run [keep->from, until). Records have no checksum; that they are whole is verified by their
@@ -122,9 +158,8 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 	uint32_t size = ktrace_event_size(in->is_64);
 	uint64_t from = keep->from;
 	bool aligned = (from - stretch->offset) % size == 0 || (stretch->end - from) % size == 0;
-	const uint8_t *p = keep->damaged ? window_at(&in->window, from, size) : NULL;
-	uint64_t time = p ? ktrace_record_decode(p, in->is_64).time : 0;
-	bool back = p && time < keep->time_before && !is_behind_island(keep, time);
+	uint64_t time = keep->damaged ? run_time(in, from, until) : UINT64_MAX;
+	bool back = time < keep->time_before && !is_behind_late_records(keep, time) && !is_behind_island(keep, time);
 
 	aligned = aligned || ((last || until - from > ISLAND_BYTES) && run_is_verified(keep, from, until));
 	if (!aligned || back) {
@@ -211,7 +246,15 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
-	keep->island = (struct ktrace_island){ keep->damaged ? keep->from : offset, offset, keep->time_before };
+	if (keep->from < offset) {
+		uint64_t last = TIMES * (uint64_t)ktrace_event_size(w->in.is_64);
+		keep->before.from = offset - keep->from < last ? keep->from : offset - last;
+		keep->before.until = offset;
+		keep->before.time = run_time(&w->in, keep->before.from, offset);
+	}
+	if (keep->damaged && keep->from < offset)
+		keep->islands[keep->island_count++ % KTRACE_ISLANDS] = (struct ktrace_island){ keep->from, offset,
+											       keep->time_before };
 	/* A chunk that ends where its size says goes on behind a block of another file. */
 	if (keep->stretch->rule != KTRACE_RULE_COUNT)
 		ktrace_foreign_find(w, offset, resume);

@@ -5,15 +5,21 @@
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/scan/ktrace_walk.h"
 
+#define KTRACE_ISLANDS 8u /* runs between damage that are remembered */
+
 struct ktrace_keep {
 	struct ktrace_walk *walk;
 	const struct ktrace_stretch *stretch;
 	uint64_t from;	      /* start of the run of records that are kept */
 	uint64_t kept;	      /* bytes before that run */
 	uint64_t time_before; /* of the last record before that run */
+	struct {
+		uint64_t from, until, time; /* the last records before that run, and the middle one of their times */
+	} before;
 	struct ktrace_island {
 		uint64_t from, until, time_before;
-	} island; /* the run before the damage in front of that run, if damage is in front of it as well; and that time */
+	} islands[KTRACE_ISLANDS]; /* the last runs between two regions of damage, the number i % KTRACE_ISLANDS; and that time */
+	uint64_t island_count;
 	struct ktrace_gap gap;	 /* ktrace_records_gap(); at the end of the stretch: none, or passed already */
 	uint64_t unaligned_from; /* records from here to the end of the stretch may be unaligned */
 	bool lenient;		 /* see ktrace_records_resync() */
