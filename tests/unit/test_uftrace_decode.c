@@ -382,41 +382,48 @@ static void sizes(void **state)
 {
 	struct uftrace_spec *spec = calloc(1, sizeof(*spec) + 2 * sizeof(spec->items[0]));
 	uint8_t data[2000] = { 3, 0 };
-	unsigned longest;
+	struct uftrace_strings strings;
 	(void)state;
 
 	assert_non_null(spec);
 	spec->count = 1;
 	spec->items[0].string = true;
-	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
-	assert_int_equal(longest, 3);
-	assert_int_equal(uftrace_argspec_size(spec, data, 7, false, &longest), -1);
-	assert_int_equal(uftrace_argspec_size(spec, data, 1, false, &longest), -1);
-	assert_int_equal(longest, 0);
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &strings), 8);
+	assert_int_equal(strings.longest, 3);
+	assert_int_equal(uftrace_argspec_size(spec, data, 7, false, &strings), -1);
+	assert_int_equal(uftrace_argspec_size(spec, data, 1, false, &strings), -1);
+	assert_int_equal(strings.longest, 0);
 	data[0] = 0;
-	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &strings), 8);
 	data[0] = 6;
-	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &strings), 8);
 	data[0] = 7;
-	assert_int_equal(uftrace_argspec_size(spec, data, 16, false, &longest), 16);
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, false, &strings), 16);
+	/* A NUL that is counted is the end; one within is not of a writer. */
+	memcpy(data + 2, "abcdef", 7);
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, false, &strings), 16);
+	assert_false(strings.nul);
+	data[7] = 0;
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, false, &strings), 16);
+	assert_true(strings.nul);
 	data[0] = 1022 & 0xff, data[1] = 1022 >> 8;
-	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &longest), 1024);
-	assert_int_equal(longest, 1022);
+	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &strings), 1024);
+	assert_int_equal(strings.longest, 1022);
 	data[0] = 1023 & 0xff;
-	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &longest), -1);
+	assert_int_equal(uftrace_argspec_size(spec, data, 2000, false, &strings), -1);
 	data[0] = 0, data[1] = 5;
-	assert_int_equal(uftrace_argspec_size(spec, data, 8, true, &longest), 8);
-	assert_int_equal(longest, 5);
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, true, &strings), 8);
+	assert_int_equal(strings.longest, 5);
 	spec->count = 2;
 	spec->items[1].size = 1;
-	assert_int_equal(uftrace_argspec_size(spec, data, 16, true, &longest), 16);
+	assert_int_equal(uftrace_argspec_size(spec, data, 16, true, &strings), 16);
 	spec->items[1] = spec->items[0];
 	data[0] = 2, data[1] = 0, data[4] = 1, data[5] = 0;
-	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &longest), 8);
-	assert_int_equal(longest, 2);
-	assert_int_equal(uftrace_argspec_size(spec, data, 5, false, &longest), -1);
+	assert_int_equal(uftrace_argspec_size(spec, data, 8, false, &strings), 8);
+	assert_int_equal(strings.longest, 2);
+	assert_int_equal(uftrace_argspec_size(spec, data, 5, false, &strings), -1);
 	spec->count = 0;
-	assert_int_equal(uftrace_argspec_size(spec, data, 0, false, &longest), 0);
+	assert_int_equal(uftrace_argspec_size(spec, data, 0, false, &strings), 0);
 	free(spec);
 }
 

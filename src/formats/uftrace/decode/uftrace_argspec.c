@@ -235,19 +235,23 @@ enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const str
 	return UFTRACE_ARGSPEC_TAKEN;
 }
 
-int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian, unsigned *longest)
+int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian,
+			 struct uftrace_strings *strings)
 {
 	size_t at = 0;
 
-	*longest = 0;
+	*strings = (struct uftrace_strings){ 0 };
 	for (size_t i = 0; i < spec->count; i++) {
 		size_t length = spec->items[i].size;
 		if (spec->items[i].string) {
 			if (at + 2 > size)
 				return -1;
 			length = load_u16(data + at, big_endian);
-			if (length > *longest)
-				*longest = (unsigned)length;
+			if (length > strings->longest)
+				strings->longest = (unsigned)length;
+			/* Some count the NUL behind it. */
+			if (length > 1 && length <= size - at - 2 && memchr(data + at + 2, '\0', length - 1))
+				strings->nul = true;
 			length += 2;
 		}
 		at += (length + 3) & ~(size_t)3;

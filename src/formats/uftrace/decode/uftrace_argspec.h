@@ -47,7 +47,12 @@ enum uftrace_argspec_state {
 enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const struct uftrace_argspec_of *of, bool retval,
 						 struct uftrace_item *items, size_t *count, bool *any);
 /* Bytes that the values take with their padding, read from data; -1: they pass `size`, or a string cannot be so long.
- * longest: the longest string. */
-int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian, unsigned *longest);
+ * *strings: what is said of those that were read. */
+struct uftrace_strings {
+	unsigned longest;
+	bool nul; /* one has a NUL within: no writer goes on behind one */
+};
+int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian,
+			 struct uftrace_strings *strings);
 
 #endif

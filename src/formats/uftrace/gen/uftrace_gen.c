@@ -45,6 +45,10 @@ static const struct feature {
 
 enum { FEATURE_COUNT = sizeof(features) / sizeof(features[0]) };
 
+/* Only where they are asked for: of these a check warns, with reason, and what is said to be valid has no warning. They are drawn
+ * all the same, so that a seed gives what it gave before. */
+#define ASKED_FOR UFTRACE_GEN_DEEP
+
 /* Versions of writers, the usual one first. */
 static const unsigned versions[] = { 130, 100, 130, 93, 140, 92, 130, 90, 82, 170, 81, 80, 200, 62, 60, 130, 190, 50 };
 
@@ -87,8 +91,8 @@ static void choose_features(struct uftrace_gen *g)
 		/* A capture with a defect has fewer features, so that the defect stands alone. */
 		bool drawn = choices_chance(g->g->choices, 1, g->g->rule >= 0 ? 3 * f->one_in : f->one_in);
 
-		if (drawn && f->since <= g->version && !(f->feature & g->refuse) && !(f->needs & g->refuse) &&
-		    !(f->excludes & g->want))
+		if (drawn && !(f->feature & ASKED_FOR) && f->since <= g->version && !(f->feature & g->refuse) &&
+		    !(f->needs & g->refuse) && !(f->excludes & g->want))
 			g->features |= f->feature;
 	}
 	for (size_t i = 0; i < FEATURE_COUNT; i++)

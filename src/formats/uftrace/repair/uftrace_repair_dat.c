@@ -118,3 +118,34 @@ void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at)
 {
 	doubt(t, at, at + UFTRACE_RECORD_SIZE, "directly after damaged bytes");
 }
+
+#define CALL_SPAN (UINT64_C(64) << 10) /* so far in front of its return a call is looked for */
+
+void uftrace_repair_doubt_call(struct uftrace_stream *t, uint64_t at, unsigned depth, uint64_t address)
+{
+	const uint64_t word = uftrace_word(UFTRACE_ENTRY, false, depth & UFTRACE_DEPTH_MASK, address);
+	const uint64_t most = at < CALL_SPAN ? at : CALL_SPAN;
+	const bool big = t->w->info->head.big_endian;
+
+	if (!t->w->plan || !t->output.planned)
+		return;
+	if (!t->other_open) {
+		window_open(&t->other, t->source);
+		t->other_open = true;
+	}
+	/* Most calls return soon. */
+	for (uint64_t from = 0, back = most < 512 ? most : 512;; from = back, back = back * 8 < most ? back * 8 : most) {
+		size_t got = 0;
+		const uint8_t *p = t->recall >= back ? window_upto(&t->other, at - back, (size_t)back, &got) : NULL;
+		if (!p || got != back)
+			return;
+		t->recall -= back;
+		for (uint64_t k = (from < UFTRACE_RECORD_SIZE ? UFTRACE_RECORD_SIZE : from); k <= back; k += VALUE_UNIT)
+			if ((load_u64(p + (back - k) + 8, big) & ~UINT64_C(4)) == word) {
+				plan_doubt(t->w->plan, t->source, at - k, UFTRACE_RECORD_SIZE, "a call whose return is another's");
+				return;
+			}
+		if (back == most)
+			return;
+	}
+}

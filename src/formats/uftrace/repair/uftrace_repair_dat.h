@@ -18,6 +18,8 @@ void uftrace_repair_lost(struct uftrace_stream *t, uint64_t count);
 void uftrace_repair_mark(struct uftrace_walk *w, uint64_t tid);
 /* The bytes directly before damage may be hit as well, where no check can see it: the values behind a record. */
 void uftrace_repair_doubt_before(struct uftrace_stream *t, uint64_t at);
+/* Lists the call that is open at that depth, of that address, as doubtful: the return at `at` is of another function. */
+void uftrace_repair_doubt_call(struct uftrace_stream *t, uint64_t at, unsigned depth, uint64_t address);
 /* Keeps the record, which can hardly be as it was written. */
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next);
 /* The same for the last record, in front of the one at `at`. */

@@ -80,11 +80,11 @@ static int measure(struct uftrace_stream *t, const struct learned *l, uint64_t e
 
 	if (side && side->spec && side->misfits <= side->fits + 2) {
 		size_t size;
-		unsigned longest;
+		struct uftrace_strings strings;
 		const uint8_t *p = values_at(t, l->body, end, &size);
-		int length = p || !size ? uftrace_argspec_size(side->spec, p, size, big, &longest) : -1;
+		int length = p || !size ? uftrace_argspec_size(side->spec, p, size, big, &strings) : -1;
 		uint64_t left = length < 0 ? 0 : end - l->body - (unsigned)length;
-		if (length >= 0 && longest <= UFTRACE_STRING_WRITER_MAX &&
+		if (length >= 0 && strings.longest <= UFTRACE_STRING_WRITER_MAX &&
 		    (left < UFTRACE_RECORD_SIZE || follows(t, end - left, end, l->time, false))) {
 			side->fits++;
 			return length;

@@ -28,10 +28,10 @@ struct fast_state {
 /* The size of the values behind a record, -1 where the walk has to see them. */
 static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t size, bool big)
 {
-	unsigned longest;
-	int length = spec ? uftrace_argspec_size(spec, p, size, big, &longest) : -1;
+	struct uftrace_strings strings;
+	int length = spec ? uftrace_argspec_size(spec, p, size, big, &strings) : -1;
 
-	return length >= 0 && longest <= UFTRACE_STRING_WRITER_MAX ? length : -1;
+	return length >= 0 && strings.longest <= UFTRACE_STRING_WRITER_MAX && !strings.nul ? length : -1;
 }
 
 /* Each byte order has a loop of its own, and so have other writers (the QEMU plugin), whose depths are not checked: see

@@ -38,9 +38,9 @@ static bool values_give(struct uftrace_stream *t, struct sink_record *r, const s
 {
 	bool big = t->w->info->head.big_endian;
 	char shown[TEXT_QUOTE_SIZE];
-	unsigned longest;
+	struct uftrace_strings strings;
 
-	if (!spec || spec->state != UFTRACE_SPEC_KNOWN || uftrace_argspec_size(spec, p, size, big, &longest) < 0)
+	if (!spec || spec->state != UFTRACE_SPEC_KNOWN || uftrace_argspec_size(spec, p, size, big, &strings) < 0)
 		return false;
 	for (size_t i = 0; i < spec->count; i++) {
 		const struct uftrace_item *item = &spec->items[i];

@@ -1,4 +1,5 @@
 /* Calls and returns: what an address is, and whether a record fits the calls that are open. */
+#include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
 
@@ -101,6 +102,8 @@ static bool nest_exit(struct uftrace_stream *t, uint64_t offset, uint64_t word, 
 				  (unsigned long long)address, depth, (unsigned long long)open);
 		if (fd)
 			finding_field(fd, uftrace_word_at(t->w, offset, 2, 6), 6, "address = 0x%llx", (unsigned long long)address);
+		/* Which of the two is wrong is not known. */
+		uftrace_repair_doubt_call(t, offset, depth, open);
 		return false;
 	}
 	return fits;

@@ -170,9 +170,10 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 static uint64_t specified(struct uftrace_stream *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
 {
 	size_t got = 0, room = v->end - v->body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(v->end - v->body) : UFTRACE_PAYLOAD_MAX + 8;
-	unsigned longest = 0;
+	struct uftrace_strings strings;
 	const uint8_t *p = window_upto(&t->window, v->body, room, &got);
-	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->info->head.big_endian, &longest);
+	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->info->head.big_endian, &strings);
+	const unsigned longest = strings.longest;
 
 	if (size < 0 || longest > UFTRACE_STRING_MAX)
 		return mismatched(t, v, size, longest, strip);
@@ -185,7 +186,7 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 			return 0; /* one begins within the values */
 	}
 	/* No writer has such a string: does it reach over records? */
-	if (longest > UFTRACE_STRING_WRITER_MAX && uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
+	if ((longest > UFTRACE_STRING_WRITER_MAX || strings.nul) && uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 		return 0;
 	if (longest > UFTRACE_STRING_WRITER_MAX)
 		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,

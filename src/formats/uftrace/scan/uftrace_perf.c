@@ -42,6 +42,15 @@ static bool type_is_read(uint32_t type)
 	return type == UFTRACE_PERF_COMM || type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_FORK || type == UFTRACE_PERF_SWITCH;
 }
 
+/* Whether a record that readers skip can be of a recorder: of lost records or samples, or of a throttled counter, with the size
+ * that the kernel gives it. Any other may be one of another type that was hit. */
+static bool is_expected(uint32_t type, uint32_t size)
+{
+	static const uint8_t sizes[UFTRACE_PERF_TYPES] = { [2] = 40, [5] = 48, [6] = 48, [13] = 32 };
+
+	return type < UFTRACE_PERF_TYPES && sizes[type] == size;
+}
+
 /* Whether a record of a type that is not read is one: it begins and ends where the kernel's do, and another follows. */
 static bool is_skipped(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
 {
@@ -167,6 +176,8 @@ static bool walk_file(struct perf_walk *perf)
 		}
 		if (size > perf->source->size - at)
 			break;
+		if (w->plan && !type_is_read(type) && !is_expected(type, size))
+			plan_doubt(w->plan, perf->source, at, size, "a record of a type that recorders do not ask for");
 		if (type_is_read(type)) {
 			check_body(perf, at, type, misc, size);
 		} else if (perf->type) {

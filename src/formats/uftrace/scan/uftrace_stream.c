@@ -284,6 +284,7 @@ static bool walk_range(struct uftrace_stream *t, struct source *source, uint64_t
 	t->output.doubted = 0;
 	t->suspect = false;
 	t->reread = source->size > UINT64_MAX / 8 ? UINT64_MAX : source->size * 4 + UFTRACE_REREAD_MAX;
+	t->recall = t->reread;
 	while (at < end && t->window.status == TM_OK && t->w->status == TM_OK) {
 		size_t got = 0;
 		uint64_t left = end - at;

@@ -87,6 +87,7 @@ struct uftrace_stream {
 	struct window window, other; /* `other` reads what is in front, for duplicated blocks */
 	bool other_open;
 	uint64_t reread; /* bytes that may still be read for duplicated blocks */
+	uint64_t recall; /* the same for calls whose return is another's */
 
 	uint64_t *frames; /* addresses of the open calls */
 	unsigned depth;	  /* how many */

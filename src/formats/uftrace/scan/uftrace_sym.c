@@ -32,6 +32,7 @@ struct sym_walk {
 	size_t path_raw;      /* 0: there is none */
 	unsigned count_lines; /* how many heads */
 	uint64_t lines, real; /* data lines; those that are symbols */
+	size_t digits;	      /* the most that an address has: writers fill it up with zeros */
 	uint64_t malformed, unknown, unsized, sized, cr;
 	bool overlap;
 	uint64_t previous, last_end; /* last_end: where the last symbol ends without an end marker */
@@ -218,12 +219,18 @@ static bool walk_lines(struct sym_walk *sym)
 			sym->path_offset = at;
 			sym->path_raw = raw;
 		}
-		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length }))
+		if (length && text[0] == '#' && comment_is_sound((struct uftrace_str){ text, length })) {
 			comment(sym, text, length, at, raw);
-		else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
+			/* Writers have comments at the head, of three kinds: another one may have been a symbol. */
+			if (sym->lines && (length < 2 || text[1] != ' '))
+				uftrace_repair_doubt(sym->w, sym->source, at, raw);
+		} else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
 			const char *behind = line.name.text + line.name.length; /* a tab ends it */
 			size_t left = length - (size_t)(behind - text);
-			if (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 }))
+			size_t digits = uftrace_hex_digits(text, length);
+			bool cut = digits < sym->digits; /* its beginning may be gone */
+			sym->digits = digits > sym->digits ? digits : sym->digits;
+			if (cut || (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 })))
 				uftrace_repair_doubt(sym->w, sym->source, at, raw);
 			if (!walk_data(sym, &line, line_number))
 				return false;
