@@ -505,13 +505,29 @@ static void option_check(struct tracedat_walk *w, struct tracedat_option *o, str
 	}
 }
 
+/* Whether there is another buffer than the top one. */
+static bool has_instances(const struct tracedat_walk *w)
+{
+	size_t sections = 0, options = w->shape.version == 6;
+
+	for (size_t i = 0; i < w->dir.section_count; i++)
+		sections += w->dir.sections[i].id == TRACEDAT_BUFFER;
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		options += w->dir.options[i].id == TRACEDAT_BUFFER;
+	return sections > 1 || options > 1 || w->dir.heading_count;
+}
+
 void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
 	struct tracedat_heading heading = { NULL, 0 };
+	const bool instances = has_instances(w);
 
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
 		struct tracedat_option *o = &w->dir.options[i];
+		/* Options that cannot be read may have had the heading of the statistics behind them: whose they are is unknown. */
+		if (i && instances && o[-1].block == o->block && o[-1].at + o[-1].size + TRACEDAT_OPTION_HEADER != o->at)
+			heading = (struct tracedat_heading){ "", 0 };
 		if (o->dropped)
 			continue;
 		if (o->id > TRACEDAT_ID_LAST || o->id == TRACEDAT_STRINGS) {

@@ -333,21 +333,83 @@ static bool buffer_named(const struct tracedat_data *data, size_t count, const v
 	return false;
 }
 
+/* The name of the buffer in the description of its section, which is not owned; NULL: none. */
+static const char *described_name(const struct tracedat_walk *w, const struct tracedat_section *section, size_t *length)
+{
+	static const char lead[] = "buffer flyrecord ";
+	const size_t head = sizeof(lead) - 1;
+	const struct bytes *strings = &w->dir.strings;
+
+	if (section->description < 0 || (size_t)section->description + head >= strings->size ||
+	    memcmp(strings->data + section->description, lead, head) != 0)
+		return NULL;
+	const char *text = (const char *)strings->data + section->description + head;
+	*length = strnlen(text, strings->size - (size_t)section->description - head);
+	return text;
+}
+
+static bool heading_named(const struct tracedat_directory *dir, const char *name, size_t length)
+{
+	for (size_t i = 0; i < dir->heading_count; i++)
+		if (dir->headings[i].size == length && !memcmp(dir->headings[i].name, name, length))
+			return true;
+	return false;
+}
+
+/* The name in an option and the one in the description of its section differ: one was hit. The statistics, or an option whose size
+ * shows a hit, decide which; else it is doubtful. */
+static void name_decide(struct tracedat_walk *w, size_t index)
+{
+	struct tracedat_buffer *b = &w->data.buffers[index];
+	struct tracedat_option *o = &w->dir.options[b->option];
+	const size_t own = b->raw_name.size - 1;
+	size_t length;
+	const char *name = described_name(w, &w->dir.sections[b->section], &length);
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (!name || (length == own && !memcmp(name, b->raw_name.data, own)))
+		return;
+	bool own_counted = !own || heading_named(&w->dir, (const char *)b->raw_name.data, own);
+	if (!o->head_bad && (own_counted || !length || !heading_named(&w->dir, name, length))) {
+		b->name_doubtful = !own_counted;
+		return;
+	}
+	struct bytes found = { 0 };
+	bytes_append(&found, name, length);
+	bytes_u8(&found, 0);
+	if (found.failed) {
+		tracedat_no_memory(w);
+	} else if (buffer_named(&w->data, w->data.buffer_count, found.data, found.size)) {
+		b->name_doubtful = true;
+	} else {
+		if (!o->rule) {
+			(void)tracedat_block_report(
+				w, TRACEDAT_RULE_option_buffer_name, o->block, o->at + 8, own + 1,
+				"the name of the instance is \"%s\", its section and its statistics have \"%s\"", b->name,
+				text_quote(shown, found.data, length));
+			o->rule = TRACEDAT_RULE_option_buffer_name;
+		}
+		b->raw_name.size = 0;
+		bytes_append(&b->raw_name, found.data, found.size);
+		text_sanitise(b->name, sizeof(b->name), text_quote(shown, found.data, length));
+	}
+	bytes_free(&found);
+}
+
 static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 {
 	struct tracedat_section *section = &w->dir.sections[index];
 	struct tracedat_buffer *b = tracedat_buffer_add(w);
 	unsigned nth = 0;
+	size_t length = 0;
 
 	if (!b)
 		return;
-	/* Its description names it, if there is a strings section. */
 	b->text = section->id == TRACEDAT_BUFFER_TEXT;
-	if (section->description >= 0 && (size_t)section->description + 17 < w->dir.strings.size &&
-	    !memcmp(w->dir.strings.data + section->description, "buffer flyrecord ", 17)) {
-		const char *text = (const char *)w->dir.strings.data + section->description + 17;
-		bytes_append(&b->raw_name, text, strnlen(text, w->dir.strings.size - (size_t)section->description - 17));
-	}
+	/* Its description names it, if there is a strings section. */
+	const char *text = described_name(w, section, &length);
+	if (text)
+		bytes_append(&b->raw_name, text, length);
 	b->name_doubtful = !b->raw_name.size;
 	bytes_u8(&b->raw_name, 0);
 	if (buffer_named(&w->data, w->data.buffer_count - 1, b->raw_name.data, b->raw_name.size)) {
@@ -368,7 +430,6 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 		return;
 	}
 	text_sanitise(b->name, sizeof(b->name), text_quote(shown, b->raw_name.data, b->raw_name.size - 1));
-	size_t length = 0;
 	const struct tracedat_option *o = w->dir.clock_option >= 0 ? &w->dir.options[w->dir.clock_option] : NULL;
 	const char *clock = o ? tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length) : NULL;
 	if (clock && length)
@@ -410,6 +471,9 @@ void tracedat_data_place(struct tracedat_walk *w)
 		if ((w->dir.sections[i].id == TRACEDAT_BUFFER || w->dir.sections[i].id == TRACEDAT_BUFFER_TEXT) &&
 		    !w->dir.sections[i].referenced && !w->dir.sections[i].lost)
 			buffer_of_section(w, (unsigned)i);
+	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK && w->shape.version == 7; i++)
+		if (w->data.buffers[i].option != SIZE_MAX && w->data.buffers[i].section >= 0 && w->data.buffers[i].raw_name.size)
+			name_decide(w, i);
 	if (w->shape.version == 7)
 		names_verify(w);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
