@@ -10,10 +10,10 @@ static bool decodes(const struct lttng_walk *w, uint64_t rel, uint64_t stamp)
 	return d == EVENT_END || (d == EVENT_OK && e.word);
 }
 
-bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule)
+bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule, bool hit)
 {
 	const struct lttng_coding *c = w->in.coding;
-	struct lttng_event next;
+	struct lttng_event next = { 0 };
 	uint64_t step = lttng_event_align(c, w->in.compact);
 	uint64_t from = lttng_align(w->at.rel, step), to = end;
 
@@ -32,7 +32,9 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 		lttng_walk_trim(w);
 		from = w->at.rel;
 	}
-	if (!lttng_edits_add(w->edits, from, to - from, NULL, 0, rule, NULL))
+	/* What hit it may reach into its neighbours. */
+	const struct lttng_doubt doubt = { .torn_from = w->at.last, .torn_to = w->at.kept, .found_to = next.end };
+	if (!lttng_edits_add(w->edits, from, to - from, NULL, 0, rule, hit ? &doubt : NULL))
 		return false;
 	w->out.dropped++;
 	w->at.rel = to;
@@ -71,7 +73,7 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 		}
 		lttng_edits_cut(w->edits, edits);
 	}
-	return decodes(w, e->sized_end, e->stamp) && lttng_drop_event(w, e, e->sized_end, rule);
+	return decodes(w, e->sized_end, e->stamp) && lttng_drop_event(w, e, e->sized_end, rule, true);
 }
 
 /* 2.x: a damaged size may be 0xFFFF, or no longer, and all behind it is misread. If the event is whole when it is read
@@ -106,7 +108,7 @@ static bool mend_low_bits(struct lttng_trace *t, struct lttng_walk *w, struct lt
 		w->out.patched++;
 		return true;
 	}
-	return lttng_drop_event(w, e, e->end, LTTNG_RULE_full_stamp_low_bits);
+	return lttng_drop_event(w, e, e->end, LTTNG_RULE_full_stamp_low_bits, true);
 }
 
 /* The event crosses the end of the data. If it is whole within the block, the end is wrong: go on without one. */
@@ -183,7 +185,7 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event 
 	else if (defect == EVENT_LOW_BITS)
 		mended = mend_low_bits(t, w, e);
 	else
-		mended = lttng_drop_event(w, e, e->sized_end, rule);
+		mended = lttng_drop_event(w, e, e->sized_end, rule, !t->declared.lost);
 	return mend_or_search(t, w, e, fd, rule, mended);
 }
 

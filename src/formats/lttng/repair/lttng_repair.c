@@ -43,20 +43,27 @@ static const char why_found[] = "resynchronised after damage; the clock may have
 #define CUT_OFF_PART 64u
 #define CUT_OFF_RATE 4.0
 
-/* Events behind damage are doubtful up to the next damage. */
-static uint64_t doubt_end(const struct edits *edits, size_t edit, uint64_t end)
-{
-	for (edit++; edit < edits->count; edit++)
-		if (!edits->list[edit].length)
-			return edits->list[edit].at;
-	return end;
-}
-
 /* Whether no lap of the clock was lost in the block: one more would bring its last event behind its end. */
 static bool clock_is_sure(const struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	return !w->file->compact && !b->unknown_end && !b->bad_end && !b->begin_lost && w->at.stamp <= w->end &&
 	       w->end - w->at.stamp <= lttng_lap(&t->coding);
+}
+
+/* Whether a constant of the header is not that of the trace. */
+static bool header_is_hit(const struct lttng_trace *t, const struct lttng_block *b)
+{
+	struct lttng_header h;
+
+	if (b->rebuilt)
+		return true;
+	lttng_header_load(&h, t->coding.layout, t->coding.big_endian, b->head);
+	if (!t->coding.layout->variable && h.v[LF_SIZE] != b->size)
+		return true;
+	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++)
+		if (lttng_has(t->coding.layout, (enum lttng_field)i) && t->constants.want.v[i] && h.v[i] != t->constants.want.v[i])
+			return true;
+	return false;
 }
 
 /* Whether the end of the block is what is missing, and nothing in it: its events go on up to the end of the file, and the time up
@@ -65,7 +72,7 @@ static bool is_cut_off(const struct lttng_trace *t, const struct lttng_block *b,
 {
 	struct lttng_header h;
 
-	if (!b->cut || !b->frame->sound)
+	if (!b->cut || !b->frame->sound || header_is_hit(t, b))
 		return false;
 	lttng_header_load(&h, t->coding.layout, t->coding.big_endian, b->head);
 	if (h.v[LF_SIZE] <= b->frame->length)
@@ -82,7 +89,8 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 		       const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit) && !is_cut_off(t, b, w);
+	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) &&
+	       !is_cut_off(t, b, w);
 }
 
 /* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. */
@@ -102,6 +110,7 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 	const bool sure = clock_is_sure(t, b, w);
 	uint64_t base = b->frame->offset;
 	struct lttng_misread misread;
+	uint64_t again = 0; /* up to here times are doubtful already */
 
 	lttng_misread_open(&misread, w);
 	for (size_t i = 0; i < edits->count; i++) {
@@ -111,11 +120,16 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 			put_misread(t, s, w, &misread, edits->list[i].at, at);
 		if (d->torn_from < d->torn_to)
 			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from, why_torn);
-		uint64_t end = doubt_end(edits, i, b->data_end);
-		if (d->found_again && !(d->settled ? d->sure : sure && !d->late))
-			plan_doubt(p, s, base + at, (d->settled && d->settled < end ? d->settled : end) - at, why_found);
-		else if (d->found_to > at)
+		/* Further damage does not end the doubt: a stamp that is too late stays so for readers. */
+		if (d->found_again && !(d->settled ? d->sure : sure && !d->late)) {
+			const uint64_t from = again > at ? again : at;
+			const uint64_t end = d->settled && d->settled < b->data_end ? d->settled : b->data_end;
+			if (from < end)
+				plan_doubt(p, s, base + from, end - from, why_found);
+			again = again > end ? again : end;
+		} else if (d->found_to > at) {
 			plan_doubt(p, s, base + at, d->found_to - at, why_behind);
+		}
 	}
 	if (w->out.torn)
 		put_misread(t, s, w, &misread, w->at.kept, w->at.kept);
@@ -198,6 +212,20 @@ static void doubt_first(struct lttng_trace *t, const struct lttng_file *f, const
 	plan_lost_other(t->s->plan);
 }
 
+/* Where the times of a block stop to depend on a begin stamp that was made up: behind the first full stamp, if that is within the
+ * times that the block can have. rel. */
+static uint64_t untimed_end(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const struct lttng_walk_laps *l = &w->laps;
+	struct lttng_header next;
+	const bool bound = b->frame->next_sound && lttng_header_at(t, f, b->frame->offset + b->frame->length, &next);
+	const uint64_t latest = bound ? next.v[LF_BEGIN] : lttng_latest(t);
+	const bool timed = t->coding.layout->era >= LTTNG_TRACE_MARKERS && l->first && l->first_stamp >= b->h.v[LF_BEGIN] &&
+			   l->first_stamp <= latest;
+
+	return timed && l->first_end < b->data_end ? l->first_end : b->data_end;
+}
+
 /* The header of the block, and doubts about all of its data. */
 static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -216,14 +244,17 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		why = "the begin stamp of this block was made up: its events may be off in time";
 	else if (t->constants.clock_guessed)
 		why = "the frequency of its clock was made up";
-	else if (is_shifted(t, f, b, w) && (!w->out.broken || w->out.end_moved) && !w->edits->edits.count)
+	/* Damage to events may be where that happened, unless the header was hit. */
+	else if (is_shifted(t, f, b, w) &&
+		 (header_is_hit(t, b) || ((!w->out.broken || w->out.end_moved) && !w->edits->edits.count)))
 		why = "bytes were inserted somewhere among these, or are missing";
 	if (!why && end_damaged(t, b))
 		doubt_first(t, f, b, w);
 	if (!why && b->repeated)
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
-		plan_doubt(p, f->source, at + header, b->data_end - header, why);
+		const uint64_t end = b->rebuilt || b->begin_lost ? untimed_end(t, f, b, w) : b->data_end;
+		plan_doubt(p, f->source, at + header, end - header, why);
 		plan_lost_other(p);
 	}
 }

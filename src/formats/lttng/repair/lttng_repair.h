@@ -30,8 +30,9 @@ bool lttng_mend_wild(struct lttng_trace *t, struct lttng_walk *w, const struct l
 /* The stamp of the last event that was kept is not between those of its neighbours: it is left out, and the walk goes on at the
  * event at w->at.rel. False: the walk is over. */
 bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
-/* Leaves out the event between the last kept one and `end`, if what follows stays aligned and in time. */
-bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule);
+/* Leaves out the event between the last kept one and `end`, if what follows stays aligned and in time. hit: it is damaged itself,
+ * and that may reach into its neighbours. */
+bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule, bool hit);
 
 /* lttng_redeclare.c */
 /* A type whose declaration was lost and whose format was found out. */

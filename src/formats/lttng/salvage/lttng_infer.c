@@ -702,7 +702,7 @@ static void close_tables(struct lttng_inference *inf)
 static bool is_torn(const struct lttng_table *table)
 {
 	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next)
-		if (!n->blame && !n->format && n->marker)
+		if (!n->format && n->marker)
 			return true;
 	return false;
 }

@@ -266,6 +266,7 @@ void lttng_laps_take_back(struct lttng_walk *w)
 	l->wrapped = l->was.wrapped;
 	l->doubtful = l->was.doubtful;
 	l->blind = true;
+	l->first = l->first == w->at.last ? 0 : l->first;
 	if (l->anchored && l->anchors[l->anchored - 1].rel == w->at.last)
 		l->anchored--;
 }
@@ -276,6 +277,11 @@ void lttng_laps_anchor(struct lttng_walk *w, const struct lttng_event *e)
 
 	if (!e->has_full)
 		return;
+	if (!l->first) {
+		l->first = e->start;
+		l->first_end = e->end;
+		l->first_stamp = e->full;
+	}
 	if (l->anchored == LTTNG_ANCHORS) {
 		memmove(l->anchors, l->anchors + 1, sizeof(l->anchors) - sizeof(l->anchors[0]));
 		l->anchored--;

@@ -16,6 +16,11 @@
 #define LONGEST 8192u
 /* Events of the chain that was found that must decode, unless the data ends with them. */
 #define VERIFIED 16u
+/* To 1.0 each of them tells its size as well. */
+#define VERIFIED_SIZED 4u
+/* The same where the end of the data cuts the last one; bytes that are left of it. */
+#define CUT_VERIFIED 12u
+#define CUT_MAX 256u
 /* Budget of a block: so many times its bytes. */
 #define BUDGET 24u
 /* What a candidate that leads nowhere costs. */
@@ -45,15 +50,51 @@ static bool is_verified(struct lttng_trace *t, const struct lttng_walk *w, const
 	return e->has_full || declares_sizes(t, w, e);
 }
 
-/* Whether an event at `at`, after one of that stamp, decodes. Costs budget. */
-static bool event_possible(struct lttng_walk *w, uint64_t at, uint64_t limit, uint64_t stamp, struct lttng_event *e)
+static bool has_sizes(const struct lttng_walk *w)
 {
-	enum lttng_defect defect = lttng_event_decode(&w->in, at, limit, stamp, e);
+	return w->in.coding->layout->era <= LTTNG_MARKERS && !w->in.compact;
+}
+
+/* To 1.0: where declarations are lost, an event of a type that is not known leads on by its size. */
+static bool is_sized_unknown(const struct lttng_trace *t, const struct lttng_walk *w, enum lttng_defect defect)
+{
+	return t->declared.lost && has_sizes(w) &&
+	       (defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT || defect == EVENT_NO_FACILITY || defect == EVENT_NO_NUMBER);
+}
+
+/* Whether an event that decodes so at `at`, after one of that stamp, can be one. Costs budget. */
+static bool decoded_possible(struct lttng_walk *w, enum lttng_defect defect, uint64_t at, uint64_t limit, uint64_t stamp,
+			     const struct lttng_event *e)
+{
 	uint64_t cost = defect == EVENT_STRING_CUT ? limit - at : e->end > at + COST_MIN ? e->end - at : COST_MIN;
 	w->search.budget -= cost < w->search.budget ? cost : w->search.budget;
 	/* From 2.0 on laps of the clock may have been counted that never were; a full stamp is right then. */
 	const uint64_t least = w->in.coding->layout->era >= LTTNG_TRACE_MARKERS && w->begin < stamp ? w->begin : stamp;
 	return defect == EVENT_OK && e->word && e->end > at && e->stamp <= w->end && (!e->has_full || e->full >= least);
+}
+
+/* Whether an event at `at`, after one of that stamp, decodes. */
+static bool event_possible(struct lttng_walk *w, uint64_t at, uint64_t limit, uint64_t stamp, struct lttng_event *e)
+{
+	const enum lttng_defect defect = lttng_event_decode(&w->in, at, limit, stamp, e);
+	return decoded_possible(w, defect, at, limit, stamp, e);
+}
+
+/* How a chain goes on. */
+enum chain_link { CHAIN_ENDS, CHAIN_UNKNOWN, CHAIN_KNOWN, CHAIN_CUT };
+
+/* CHAIN_CUT: the end of the data cuts the event, since bytes came in before it. */
+static enum chain_link chain_link(const struct lttng_trace *t, struct lttng_walk *w, uint64_t at, uint64_t stamp,
+				  struct lttng_event *e)
+{
+	enum lttng_defect defect = lttng_event_decode(&w->in, at, w->limit, stamp, e);
+	const bool unknown = is_sized_unknown(t, w, defect);
+
+	if (defect == EVENT_HEADER_CUT || defect == EVENT_PAYLOAD_CUT || defect == EVENT_STRING_CUT)
+		return CHAIN_CUT;
+	if (!decoded_possible(w, unknown ? EVENT_OK : defect, at, w->limit, stamp, e))
+		return CHAIN_ENDS;
+	return unknown ? CHAIN_UNKNOWN : CHAIN_KNOWN;
 }
 
 /* Whether the clock wraps at an event of a chain, behind one of that stamp, as it does not in this trace. */
@@ -67,20 +108,27 @@ static bool is_lapse(struct lttng_trace *t, uint64_t stamp, const struct lttng_e
 static bool chain_holds(struct lttng_trace *t, struct lttng_walk *w, uint64_t at, uint64_t stamp, uint64_t start,
 			struct lttng_event *first, unsigned *kept)
 {
-	bool begun = false;
+	const unsigned enough = has_sizes(w) ? VERIFIED_SIZED : VERIFIED;
+	bool begun = false, verified = false;
 	*kept = 0;
-	while (at < w->limit && *kept < VERIFIED) {
+	while (at < w->limit && *kept < enough) {
 		struct lttng_event e;
-		if (!event_possible(w, at, w->limit, stamp, &e) || (begun && is_lapse(t, stamp, &e)))
+		const enum chain_link link = chain_link(t, w, at, stamp, &e);
+		const bool known = link == CHAIN_KNOWN;
+		if (link == CHAIN_CUT && w->limit - at <= CUT_MAX)
+			return verified || *kept >= CUT_VERIFIED;
+		if (link == CHAIN_ENDS || link == CHAIN_CUT || (begun && is_lapse(t, stamp, &e)))
 			return false;
-		bool goes_on = *kept || ((e.start - start) % lttng_widest_align(w->in.coding) == 0 && lttng_laps_allow(t, w, &e));
+		verified |= known && is_verified(t, w, &e);
+		bool goes_on = *kept ||
+			       (known && (e.start - start) % lttng_widest_align(w->in.coding) == 0 && lttng_laps_allow(t, w, &e));
 		begun = true;
 		if (goes_on && !*kept) {
 			if (is_lapse(t, w->at.stamp, &e) && lttng_laps_are_numbers(w, &e))
 				return false;
 			*first = e;
 		}
-		*kept += goes_on;
+		*kept += goes_on && known;
 		at = e.end;
 		stamp = e.stamp;
 	}

@@ -24,6 +24,10 @@ uint64_t lttng_census_fits(struct lttng_trace *t);
 /* Whether the sizes can be those of the machine that the headers tell of. */
 bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s);
 
+/* lttng_cut_text.c */
+/* Whether what stands behind a declaration of a format is the rest of its text. */
+bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e);
+
 /* lttng_resync.c */
 /* Resynchronises: searches the next event at or behind `from`, and leaves out all before it. False: there is none. */
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);

@@ -25,11 +25,12 @@ bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const v
 	return true;
 }
 
-enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why)
+enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, uint64_t align, const char *why)
 {
 	struct lttng_guess *last = e->guess_count ? &e->guesses[e->guess_count - 1] : NULL;
-	/* Neighbours are one range. What was taken back after it was kept comes again. */
-	if (last && last->why == why && from <= last->to + 8) {
+	/* Neighbours are one range; what was taken back after it was kept comes again. An event between them is longer than
+	 * padding. */
+	if (last && last->why == why && from <= last->to + (align ? align - 1 : 0)) {
 		last->from = from < last->from ? from : last->from;
 		last->to = to > last->to ? to : last->to;
 		return TM_OK;

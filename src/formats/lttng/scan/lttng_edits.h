@@ -11,7 +11,7 @@ struct lttng_doubt {
 	uint64_t found_to;	     /* end of the first event behind it, which the damage may have reached; 0: none */
 	bool found_again;	     /* what follows was searched for, and may be off in time */
 	bool late;		     /* an event before it that stays brings what follows a lap too late */
-	uint64_t settled;	     /* start of the first event behind it with a full stamp; 0: none */
+	uint64_t settled;	     /* behind it, where a full stamp makes times sure again; 0: none */
 	bool sure;		     /* that stamp shows that no lap of the clock was lost before */
 };
 
@@ -32,8 +32,8 @@ struct lttng_edits {
 /* Why bytes are left out for the rule: its title, or that lost types were not searched to the end. Static. */
 const char *lttng_loss_why(unsigned rule, bool unsearched);
 
-/* The event is doubtful if it stays. TM_NO_MEMORY, TM_LIMIT: it is not in the list. */
-enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, const char *why);
+/* The event is doubtful if it stays. align: of events; 0: none. TM_NO_MEMORY, TM_LIMIT: it is not in the list. */
+enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, uint64_t align, const char *why);
 
 /* Replaces [rel, rel + drop) by `length` bytes; 0: leaves it out. The edit stands behind all others. False: there are too many, or
  * no memory (then e->edits.failed). doubt may be NULL. */

@@ -14,6 +14,19 @@ static bool carries_stamp(const struct lttng_coding *c, const struct lttng_event
 	return e->id == 3 && (c->layout->era == LTTNG_MARKERS || (c->layout->era == LTTNG_FACILITIES && c->layout->minor == 8));
 }
 
+/* To 1.0: *beat is the event with the full stamp that it carries. False: it is not such a heartbeat. */
+static bool heartbeat_of(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e,
+			 struct lttng_event *beat)
+{
+	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
+	if (!p)
+		return false;
+	*beat = *e;
+	beat->has_full = true;
+	beat->full = load_u64(p, t->coding.big_endian);
+	return true;
+}
+
 /* The fast path may take the next events of that type. Declarations and heartbeats that carry a stamp stay with the walk. */
 static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
@@ -23,14 +36,28 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 		lttng_fast_learn(t, w->file, lttng_marker_of(e->type));
 }
 
+/* Ticks between the stamp of a heartbeat and the one that it carries: the tracer reads the clock twice. */
+#define SKEW_MAX (UINT32_C(1) << 24)
+
 static const char why_untimely[] = "a stamp here is not within the times of the block";
 static const char why_lap[] = "the clock wraps here, and no full stamp announces it: a stamp is damaged, or bytes are missing";
 static const char why_back[] = "a full stamp behind these is lower than theirs: one of them is damaged";
 
+static const char why_beat[] = "the heartbeat before these carries a stamp that does not fit its own: one of them is damaged";
+
 /* Whether a full stamp shows that laps of the clock were counted before it that never were. */
 static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
-	return t->coding.layout->era >= LTTNG_TRACE_MARKERS && e->has_full && e->full < w->at.before;
+	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS)
+		return e->has_full && e->full < w->at.before;
+	return t->coding.heartbeat && !w->file->compact && e->has_full && e->full < e->stamp && e->stamp - e->full > SKEW_MAX;
+}
+
+/* Whether times are doubtful behind a heartbeat, up to the next one. */
+static bool is_skewed(const struct lttng_walk *w, const struct lttng_event *beat)
+{
+	const uint32_t ahead = (uint32_t)beat->full - (uint32_t)beat->stamp;
+	return !w->file->compact && (ahead < -ahead ? ahead : -ahead) > SKEW_MAX;
 }
 
 /* Whether it is known already where: at a wrap that none announced. */
@@ -50,6 +77,8 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 		return why_untimely;
 	if (counts_back(t, w, e))
 		return is_explained(w, e) ? NULL : why_back;
+	if (w->laps.skewed)
+		return why_beat;
 	return w->laps.doubtful ? why_lap : NULL;
 }
 
@@ -64,10 +93,10 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 	if (why == why_back || (why == why_untimely && !w->untimely))
 		from = lttng_laps_from(w, e);
 	w->untimely = why == why_untimely;
-	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS)
+	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS || t->coding.heartbeat)
 		lttng_laps_anchor(w, e);
 	if (why && w->edits)
-		status = lttng_edits_guess(w->edits, from, e->end, why);
+		status = lttng_edits_guess(w->edits, from, e->end, lttng_event_align(&t->coding, w->file->compact), why);
 	if (status != TM_OK)
 		t->status = status;
 }
@@ -86,7 +115,8 @@ static void settle(const struct lttng_trace *t, struct lttng_walk *w, const stru
 		struct lttng_doubt *d = &w->edits->doubts[i];
 		if (d->settled)
 			break;
-		d->settled = e->start;
+		/* A heartbeat has its own stamp from the events before it. */
+		d->settled = t->coding.layout->era >= LTTNG_TRACE_MARKERS ? e->start : e->end;
 		d->sure = sure && !d->late;
 	}
 	w->unsettled = false;
@@ -96,14 +126,19 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 {
 	const uint64_t before = w->at.last;
 	const bool lapped = lttng_laps_keep(t, w, e);
+	struct lttng_event beat;
+	const bool beats = heartbeat_of(t, w, e, &beat);
+	const struct lttng_event *timed = beats ? &beat : e;
 
 	lttng_event_judge(t, w, e, w->at.stamp);
 	if (t->s->outline)
 		lttng_outline_event(t, &w->in, e);
 	if (t->s->sink)
 		lttng_event_give(t, w, e);
-	if (w->unsettled && e->has_full)
-		settle(t, w, e);
+	if (w->unsettled && timed->has_full)
+		settle(t, w, timed);
+	if (beats)
+		w->laps.skewed = is_skewed(w, &beat);
 	if (!w->at.events)
 		w->at.first_stamp = e->stamp;
 	w->at.events++;
@@ -117,11 +152,10 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
 		if (t->s->plan)
-			note_doubt(t, w, e, lapped ? before : 0);
+			note_doubt(t, w, timed, lapped ? before : 0);
 	}
-	const uint8_t *p = carries_stamp(&t->coding, e) && e->end - e->payload >= 8 ? lttng_stream_at(&w->in, e->payload, 8) : NULL;
-	if (p)
-		w->at.stamp = load_u64(p, t->coding.big_endian);
+	if (beats)
+		w->at.stamp = beat.full;
 }
 
 void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken)

@@ -125,6 +125,15 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lt
 	return true;
 }
 
+/* Formats are text; what is not is damage, and says a wrong size of the events. */
+static bool is_text(const char *format, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((uint8_t)format[i] < 0x20 && format[i] != '\t' && format[i] != '\n') || format[i] == 0x7f)
+			return false;
+	return utf8_is_valid(format, length);
+}
+
 static bool take_format(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, const struct lttng_declaration *d,
 			struct lttng_name *n, struct finding **fd, unsigned *rule)
 {
@@ -149,9 +158,12 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *w, const struc
 	}
 	(void)text_quote(quoted, n->name, strlen(n->name));
 	(void)text_quote(other, format + (at < d->format_length ? at : 0), strlen(format + (at < d->format_length ? at : 0)));
-	if (flaws & FORMAT_BAD) {
+	const bool text = is_text(d->format, d->format_length);
+	if (!text || flaws & FORMAT_BAD) {
 		*rule = LTTNG_RULE_format_syntax;
-		*fd = declaration_report(t, w, e, LTTNG_RULE_format_syntax, "the format of %s cannot be parsed from \"%s\" on",
+		*fd = declaration_report(t, w, e, LTTNG_RULE_format_syntax,
+					 text ? "the format of %s cannot be parsed from \"%s\" on"
+					      : "the format of %s is not text: \"%s\"",
 					 quoted, other);
 		free(format);
 		free(n->shape.steps);

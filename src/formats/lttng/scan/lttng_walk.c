@@ -117,10 +117,30 @@ static enum step declaration_zeros(struct lttng_trace *t, struct lttng_walk *w, 
 	return walk_zeros(t, w, &hole);
 }
 
+/* A declaration whose text goes on behind its end is left out. */
+static enum step walk_cut_text(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const unsigned rule = LTTNG_RULE_metadata_payload_length;
+	if (w->open || !lttng_text_is_cut(t, w, e))
+		return STEP_TAKE;
+	struct finding *fd = lttng_event_named(t, w, e, LTTNG_RULE_metadata_payload_length, e->start, e->end,
+					       "the text of this declaration ends here, and the rest of it stands behind");
+	if (lttng_resync(t, w, e->end, rule)) {
+		lttng_walk_mended(t, w, fd);
+		return STEP_PASSED;
+	}
+	lttng_declarations_lose(&t->declared, fd);
+	lttng_walk_stop(w, fd, rule, true);
+	w->out.torn = true;
+	return STEP_END;
+}
+
 /* Takes a declaration in, or leaves it out. */
 static enum step walk_declaration(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	enum step zeros = declaration_zeros(t, w, e);
+	if (zeros == STEP_TAKE)
+		zeros = walk_cut_text(t, w, e);
 	struct finding *fd = NULL;
 	unsigned rule = LTTNG_RULE_metadata_payload_length;
 
@@ -128,7 +148,8 @@ static enum step walk_declaration(struct lttng_trace *t, struct lttng_walk *w, c
 		return zeros;
 	if (rule == LTTNG_RULE_metadata_payload_length)
 		lttng_declarations_lose(&t->declared, fd);
-	if (t->status == TM_OK && (lttng_drop_event(w, e, e->end, rule) || (!w->open && lttng_resync(t, w, e->start + 1, rule))))
+	if (t->status == TM_OK &&
+	    (lttng_drop_event(w, e, e->end, rule, false) || (!w->open && lttng_resync(t, w, e->start + 1, rule))))
 		return STEP_PASSED;
 	lttng_walk_stop(w, fd, rule, true);
 	return STEP_END;
@@ -167,7 +188,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 		skip_lost_start(t, w);
 	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && !w->open && !w->unsettled && !lttng_laps_pending(w) && !(w->laps.doubtful && t->s->plan))
+		if (fast && !w->open && !w->unsettled && !lttng_laps_pending(w) &&
+		    !((w->laps.doubtful || w->laps.skewed) && t->s->plan))
 			lttng_fast(t, w);
 		step = walk_event(t, w, &e);
 		if (step != STEP_TAKE)

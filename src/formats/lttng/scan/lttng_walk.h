@@ -45,18 +45,20 @@ struct lttng_causes {
 /* Full stamps that are remembered. */
 #define LTTNG_ANCHORS 64u
 
-/* From 2.0 on: the full stamps that the times of events are counted from, and wraps of the clock that none announces. */
+/* The full stamps that the times of events are counted from; from 2.0 on, wraps of the clock that none announces. */
 struct lttng_walk_laps {
 	struct {
 		uint64_t rel, stamp; /* of the event */
 	} anchors[LTTNG_ANCHORS];    /* the last ones, rising; kept for repair only */
 	unsigned anchored;
-	bool forgot; /* there were more */
+	uint64_t first, first_end, first_stamp; /* of the first one in the block: rel; 0: there is none yet */
+	bool forgot;				/* there were more */
 	/* Owner: salvage/lttng_laps.c */
 	unsigned wraps;	  /* without a full stamp between them, each close behind the one before, */
 	uint64_t wrapped; /* and at.events right behind the last */
 	uint64_t wrap;	  /* rel of the last one */
 	bool doubtful;	  /* there was one since the last full stamp */
+	bool skewed;	  /* to 1.0: the last heartbeat carries a stamp that does not fit its own. Owner: scan/lttng_keep.c */
 	bool blind;	  /* at.before is not the stamp of the event before the last one */
 	struct {
 		unsigned wraps;
