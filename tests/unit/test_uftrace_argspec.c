@@ -520,10 +520,40 @@ static void few_records_do_not_hide_strings(void **state)
 	assert_false(guess_of_strings(40, items));
 }
 
+/* A long double and an integer, a string, an integer and a character: 12 bytes are two values here, six in all. */
+static void six_values_are_guessed(void **state)
+{
+	struct uftrace_guess g = { 0 };
+	char items[UFTRACE_GUESS_TEXT] = "";
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++) {
+		struct bytes b = { 0 };
+		bytes_u32(&b, i);
+		bytes_u64(&b, i);
+		bytes_u64(&b, UINT64_C(0x555555000000) + i);
+		bytes_u16(&b, (uint16_t)(i % 30));
+		for (unsigned k = 0; k < i % 30; k++)
+			bytes_u8(&b, (uint8_t)('a' + k % 26));
+		while (b.size % 4)
+			bytes_u8(&b, 0);
+		bytes_u64(&b, i);
+		bytes_u32(&b, i & 255);
+		while (b.size % 8)
+			bytes_u8(&b, 0);
+		assert_false(b.failed);
+		uftrace_guess_take(&g, b.data, b.size, false);
+		bytes_free(&b);
+	}
+	assert_true(uftrace_guess_items(&g, false, false, items));
+	assert_string_equal(items, "arg1/x32,arg2/x64,arg3/x64,arg4/s,arg5/x32,arg6/x64");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(readers_agree), cmocka_unit_test(few_records_do_not_hide_strings),
-					    cmocka_unit_test(few_records_of_another_size_do_not_count) };
+					    cmocka_unit_test(few_records_of_another_size_do_not_count),
+					    cmocka_unit_test(six_values_are_guessed) };
 
 	return RUN(tests);
 }

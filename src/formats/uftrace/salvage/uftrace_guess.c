@@ -1,6 +1,6 @@
 /* The layout of values whose specification is lost, guessed from many records of one function.
  *
- * The hypotheses are all sequences of up to five values, each of 4 bytes, of 8 bytes or a string, with at least one string; a
+ * The hypotheses are all sequences of up to six values, each of 4 bytes, of 8 bytes or a string, with at least one string; a
  * record contradicts those whose length differs from its own or whose strings are not text. A few records may: where a value looks
  * like a record, those before it seem shorter than they are. The fourth contradiction within some thousand records is one too many.
  * What has always the same length is a number, or bytes. */
@@ -11,8 +11,10 @@
 #include "core/bytes.h"
 #include "formats/uftrace/decode/uftrace_record.h"
 
-#define VALUES_MAX 5u
-#define HYPOTHESES 363u /* 3 + 9 + 27 + 81 + 243 */
+#define VALUES_MAX 6u
+#define HYPOTHESES 1092u /* 3 + 9 + 27 + 81 + 243 + 729 */
+
+_Static_assert(HYPOTHESES <= 64 * UFTRACE_GUESS_WORDS, "a bit for each hypothesis");
 
 enum value { VALUE_STRING, VALUE_8, VALUE_4 };
 
@@ -135,6 +137,8 @@ void uftrace_guess_take(struct uftrace_guess *g, const uint8_t *p, size_t size, 
 	unsigned most = 0;
 	for (unsigned i = 0; i < HYPOTHESES; i++) {
 		uint64_t bit = UINT64_C(1) << (i & 63);
+		if (g->dead[i >> 6] == UINT64_MAX)
+			i |= 63; /* none of its word is left */
 		if (g->dead[i >> 6] & bit)
 			continue;
 		struct layout l = layout_of(i);

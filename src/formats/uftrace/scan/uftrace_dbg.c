@@ -17,9 +17,10 @@ struct dbg_walk {
 	struct map by_address; /* of d->list */
 	uint32_t function;     /* which one of d->list the lines are of */
 	struct edits edits;
-	bool skipping; /* a function whose F line is bad, or was in a bad line: its other lines go with it */
-	bool hit;      /* a line of this function was bad */
-	size_t last;   /* the place of its last line in LINE_ORDER */
+	bool skipping;	   /* a function whose F line is bad, or was in a bad line: its other lines go with it */
+	bool hit;	   /* a line of this function was bad */
+	size_t last;	   /* the place of its last line in LINE_ORDER */
+	const char *first; /* of two lines for one address, where they differ; else NULL */
 	bool has_specs;
 	uint64_t cr;
 	struct finding *bad;
@@ -69,10 +70,12 @@ static enum dbg_state walk_types(struct dbg_walk *dbg, char which, struct uftrac
 	struct uftrace_str *into = which == 'A' ? &f->args : &f->retval;
 
 	dbg->has_specs = true;
+	bool taken = types.text[0] == '@';
+	struct uftrace_str said = { types.text + taken, taken ? types.length - 1 : 0 };
+	dbg->first = into->text && !uftrace_str_equal(*into, said) ? into->text : NULL;
 	if (into->text)
 		return DBG_TWICE;
-	bool taken = types.text[0] == '@';
-	*into = (struct uftrace_str){ types.text + taken, taken ? types.length - 1 : 0 };
+	*into = said;
 	return DBG_GOOD;
 }
 
@@ -158,6 +161,9 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 				return false;
 			dbg->skipping = state == DBG_BAD && (lost || !length || !memchr("ARLE", text[0], 4));
 			dbg->hit |= state == DBG_BAD || !uftrace_str_is_text((struct uftrace_str){ text, length });
+			/* The second one may be of another function, or the first. */
+			if (state == DBG_TWICE && dbg->first)
+				uftrace_repair_doubt_line(dbg->w, dbg->source, data, size, (size_t)(dbg->first - data));
 			if (state == DBG_BAD || state == DBG_TWICE)
 				report_bad(dbg, text, at, raw, line_number, state == DBG_TWICE, error);
 			else if (!uftrace_str_is_text((struct uftrace_str){ text, length }))
