@@ -29,7 +29,6 @@ COUNTED = ("altered", "invented", "claims")
 CEILINGS = {
     "small": {
         "fxt": {"doubted, one hit": 5.0},
-        "ktrace": {"invented": 2},
         "lttng": {"invented": 1, "lost, one hit": 0.12, "doubted, one hit": 2.7, "lost, 25 hits": 0.78},
         "tracedat": {"altered": 11, "invented": 3, "lost, one hit": 0.14, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"invented": 1},

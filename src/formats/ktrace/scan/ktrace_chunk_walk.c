@@ -216,7 +216,8 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	w->map_damaged |= map && x->guessed;
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
-	if (x->guessed)
+	/* The entries of a CPU map have a form by its size. */
+	if (x->guessed || (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
 		ktrace_repair_doubt(&w->repair, data, data + kept, "payload of a chunk whose size was damaged");
 	return kept;
 }
@@ -286,6 +287,9 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		end = data + x->size;
 	} else {
 		kept = chunk_payload(w, chunk, x, !is_short, &rule);
+		if (w->events.block != UINT64_MAX)
+			ktrace_repair_doubt(r, chunk->offset, data + kept,
+					    "a chunk in a block that is doubled, or belongs elsewhere");
 		end = data + kept;
 	}
 	ktrace_repair_chunk_end(r, chunk, kept, end, x->next, rule);

@@ -10,6 +10,7 @@
 
 void ktrace_events_open(struct ktrace_events *k)
 {
+	k->block = UINT64_MAX;
 	k->unknown_index.max = k->met.max = KTRACE_THREADS_MAX;
 	k->open.max = k->strings.max = k->spans.max = KTRACE_OPEN_MAX;
 }
@@ -76,14 +77,18 @@ struct stretch_walk {
 	struct ktrace_count counts[COUNTS];
 	uint64_t known[256]; /* a direct-mapped cache of thread ids that were looked up */
 	struct ktrace_odd odd;
-	bool is_odd;   /* the record at hand */
-	uint64_t peak; /* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
-	bool back;     /* it is earlier than the one before */
-	uint64_t run;  /* offset of the first record since the last that was earlier than the one before */
+	bool is_odd;	/* the record at hand */
+	uint64_t peak;	/* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
+	uint64_t block; /* see struct ktrace_events */
+	bool back;	/* it is earlier than the one before */
+	uint64_t start; /* offset of the first record of the stretch */
+	uint64_t run;	/* offset of the first record since the last that was earlier than the one before */
 	struct {
 		uint64_t offset, time; /* of the first record after the leap, and of the one before it */
+		bool lone;	       /* one record is in front of it, or behind another leap: it may have been hit */
 	} leaps[LEAPS];		       /* from which time did not come back so far */
 	unsigned leap_count;
+	uint64_t since; /* offset of the first record behind the last leap */
 };
 
 #define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
@@ -333,11 +338,16 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 			ktrace_repair_doubt(&w->repair, k->future_at, k->future_at + KTRACE_CHUNK_HEADER + 8,
 					    "a lower bound that is later than the events");
 	}
-	if (__builtin_expect(e->time >= ev->peak, 0)) {
+	/* The chunk before ended in a block that is doubled, or belongs elsewhere: it may go on here. */
+	if (__builtin_expect(offset == ev->start && ev->block != UINT64_MAX && e->time <= ev->block, 0))
+		ev->is_odd = ev->back = true;
+	if (__builtin_expect(e->time > ev->peak, 0)) {
 		/* In order again, where a block in front of this belongs elsewhere. */
 		ev->is_odd |= ev->peak != 0;
 		ev->peak = UINT64_MAX;
 	}
+	if (__builtin_expect(e->time > ev->block, 0))
+		ev->block = UINT64_MAX;
 	if (__builtin_expect(e->time < w->clock.header_time, 0))
 		event_count(ev, event_before_header_timestamp, offset);
 	if (__builtin_expect((w->in.cpus && e->cpu >= w->in.cpus) || e->cpu >= KTRACE_CPUS_MAX, 0))
@@ -355,6 +365,9 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
  * are a block of another capture, or were hit. */
 static void event_leap(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t previous, uint64_t offset)
 {
+	bool lone = offset - ev->since <= ktrace_event_size(ev->walk->in.is_64);
+
+	ev->since = offset;
 	for (unsigned i = 0; i < ev->leap_count; i++) {
 		if (ktrace_record_leaps(e, ev->leaps[i].time))
 			continue;
@@ -364,6 +377,7 @@ static void event_leap(struct stretch_walk *ev, const struct ktrace_event *e, ui
 	}
 	if (ev->leap_count == LEAPS)
 		memmove(ev->leaps, ev->leaps + 1, sizeof(ev->leaps[0]) * --ev->leap_count);
+	ev->leaps[ev->leap_count].lone = lone;
 	ev->leaps[ev->leap_count].offset = offset;
 	ev->leaps[ev->leap_count++].time = previous;
 }
@@ -385,6 +399,15 @@ static void events_report(struct stretch_walk *ev, const char *where)
 	}
 }
 
+/* A block of records up to that time stands in front of earlier ones. */
+static void event_block(struct stretch_walk *ev, uint64_t time)
+{
+	if (ev->block == UINT64_MAX || time > ev->block)
+		ev->block = time;
+}
+
+#define BLOCK_RECORDS 2u /* so many that are later than the next one may have been hit; more are a block */
+
 /* What hit an odd record may have hit those beside it as well, and out of order is one of two. */
 static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stretch, uint64_t offset)
 {
@@ -400,10 +423,15 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 	if (ev->back && offset == stretch->offset && ev->peak != UINT64_MAX) {
 		/* A chunk that begins before the end of the one in front of it: a block with its header was doubled, or belongs
 		 * elsewhere. */
-		while (until < stretch->end && stretch->end - until >= size && ktrace_record_time(&ev->walk->in, until) < ev->peak)
+		if (ktrace_record_time(&ev->walk->in, offset) < ev->walk->events.but_one)
+			ev->block = ev->peak;
+		while (ev->block != UINT64_MAX && until < stretch->end && stretch->end - until >= size &&
+		       ktrace_record_time(&ev->walk->in, until) <= ev->block)
 			until += size;
 	} else if (ev->back) {
 		uint64_t block = ktrace_records_later(&ev->walk->in, ev->run, offset);
+		if (offset - block > BLOCK_RECORDS * (uint64_t)size)
+			event_block(ev, ktrace_record_time(&ev->walk->in, offset - size));
 		from = from - stretch->offset < size ? stretch->offset : from - size;
 		uint64_t doubled = ktrace_records_doubled(&ev->walk->in, stretch, block, offset);
 		until = doubled > until ? doubled : until;
@@ -418,7 +446,13 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
-	struct stretch_walk ev = { .walk = w, .odd.repair = &w->repair, .run = stretch->offset, .peak = UINT64_MAX };
+	struct stretch_walk ev = { .walk = w,
+				   .odd.repair = &w->repair,
+				   .start = stretch->offset,
+				   .run = stretch->offset,
+				   .since = stretch->offset,
+				   .peak = w->events.block,
+				   .block = w->events.block };
 	struct ktrace_keep keep = ktrace_keep_begin(w, stretch);
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->in.last_time;
@@ -452,7 +486,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 			run += bad ? 0 : 1;
 		}
 		run -= run ? 1 : 0;
-		if (__builtin_expect(failures != 0, 0) && ktrace_record_leaps(&e, previous))
+		if (__builtin_expect(failures != 0, 0) && e.time && ktrace_record_leaps(&e, previous))
 			event_leap(&ev, &e, previous, offset);
 		previous = e.time;
 		event_check(&ev, &e, offset);
@@ -468,6 +502,14 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		}
 		offset += size;
 	}
+	/* Where a block that belongs elsewhere ends with the chunk, a record of two pieces may stand. */
+	w->events.block = ev.block;
+	if (w->events.block != UINT64_MAX && offset > stretch->offset)
+		ktrace_odd_add(&ev.odd, offset - size, offset);
+	w->events.but_one = offset - stretch->offset >= 2 * (uint64_t)size ? ktrace_record_time(&w->in, offset - 2 * (uint64_t)size)
+									   : 0;
+	for (unsigned i = 0; i < ev.leap_count && !w->events.leap; i++)
+		w->events.leap = ev.leaps[i].lone || offset - ev.leaps[i].offset <= size ? 0 : ev.leaps[i].offset;
 	ktrace_odd_end(&ev.odd);
 	uint64_t kept = ktrace_keep_end(&keep, offset);
 	events_report(&ev, stretch->where);
@@ -601,6 +643,10 @@ static void events_finish_threads(struct ktrace_walk *w)
 		if (k->unknown[i].first < first.first)
 			first = k->unknown[i];
 	}
+	/* A thread map that was lost cannot tell which ids are damaged. */
+	if (lone <= w->scan->records / LONE_SHARE && !w->in.thread_map && w->repair.plan && findings_errors(f) &&
+	    !k->unknown_index.full)
+		events_doubt_lone(w, lone);
 	if (!threads || !w->in.thread_map || w->in.threads.full || k->unknown_index.full)
 		return;
 	struct finding *fd = k->lost ? finding_milder(f, KTRACE_RULE_event_tid_dangling, TM_NOTE, w->in.source, first.first, size)

@@ -22,6 +22,8 @@ struct ktrace_events {
 	uint64_t earliest, latest; /* of records that time steps back to, and from; 0: it never does */
 	uint64_t future;	   /* lower bound that an earlier events chunk states ... */
 	uint64_t future_at;	   /* ... with its header at this offset */
+	uint64_t block;	  /* the latest time of a block of records that are later than those behind them; UINT64_MAX: passed */
+	uint64_t but_one; /* time of the last record but one of the stretch before */
 	uint64_t time_of_cpu[256];
 	struct ktrace_unknown *unknown; /* owned */
 	size_t unknown_count, unknown_capacity;
@@ -32,6 +34,7 @@ struct ktrace_events {
 	} born[KTRACE_BORN_MAX]; /* events that create a thread */
 	unsigned born_count;
 	struct ktrace_table met; /* where something is repaired: threads that have events */
+	uint64_t leap;		 /* offset of the first record behind a leap in time from which it did not come back; 0: none */
 	bool sampled;		 /* the records so far are one sample of a profiler */
 	uint64_t open_starts, starts_first, lone_ends, lone_ends_first;
 	struct ktrace_table strings; /* ids of global strings */

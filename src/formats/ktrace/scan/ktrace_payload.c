@@ -73,6 +73,9 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 			fd = payload_report(w, KTRACE_RULE_cpumap_duplicate_id, chunk, at, form->entry,
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", which an earlier entry is for", i, id);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
+			/* Either of the two may be damaged: the other one stands at the place of that number. */
+			uint64_t other = ktrace_chunk_data(chunk) + form->prefix + (uint64_t)id * form->entry;
+			ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_duplicate_id, other, other + form->entry);
 		} else if (id < KTRACE_CPUS_MAX) {
 			bit_set(seen, id);
 		}

@@ -108,9 +108,10 @@ static bool is_behind_island(struct ktrace_keep *keep, uint64_t time)
 		const struct ktrace_island *island = &keep->islands[(i - 1) % KTRACE_ISLANDS];
 		if (last->until - island->from > ISLAND_BYTES)
 			return false;
-		if (time < island->time_before)
+		bool late = time < island->time_before; /* the last records before it are not in order, either */
+		if (late && (island->before.from == island->before.until || time < island->before.time))
 			continue;
-		ktrace_repair_doubt(&keep->walk->repair, island->from, last->until,
+		ktrace_repair_doubt(&keep->walk->repair, late ? island->before.from : island->from, last->until,
 				    "records between two regions of damage that are later than those behind them");
 		return true;
 	}
@@ -164,6 +165,9 @@ static void keep_doubt(struct ktrace_keep *keep, uint64_t until, bool last)
 	aligned = aligned || ((last || until - from > ISLAND_BYTES) && run_is_verified(keep, from, until));
 	if (!aligned || back) {
 		ktrace_repair_doubt(r, from, until, "records after damage that are not aligned with those before it");
+		/* A block that is doubled may go on in the next chunk. */
+		if (back && last && stretch->end == until)
+			keep->walk->events.block = keep->before.time;
 		return;
 	}
 	if (stretch->resized && last && !keep->damaged && stretch->end == until && !keep->odd) {
@@ -246,15 +250,17 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 
 	finding_path(fd, "%s", keep->stretch->where);
 	keep_run(keep, offset, false);
+	const struct ktrace_before before = keep->before;
 	if (keep->from < offset) {
 		uint64_t last = TIMES * (uint64_t)ktrace_event_size(w->in.is_64);
 		keep->before.from = offset - keep->from < last ? keep->from : offset - last;
 		keep->before.until = offset;
 		keep->before.time = run_time(&w->in, keep->before.from, offset);
 	}
-	if (keep->damaged && keep->from < offset)
+	/* Few records in front of the first damage may not be some. */
+	if (keep->from < offset && (keep->damaged || keep->before.from == keep->from))
 		keep->islands[keep->island_count++ % KTRACE_ISLANDS] = (struct ktrace_island){ keep->from, offset,
-											       keep->time_before };
+											       keep->time_before, before };
 	/* A chunk that ends where its size says goes on behind a block of another file. */
 	if (keep->stretch->rule != KTRACE_RULE_COUNT)
 		ktrace_foreign_find(w, offset, resume);

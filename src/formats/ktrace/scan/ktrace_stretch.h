@@ -13,12 +13,14 @@ struct ktrace_keep {
 	uint64_t from;	      /* start of the run of records that are kept */
 	uint64_t kept;	      /* bytes before that run */
 	uint64_t time_before; /* of the last record before that run */
-	struct {
+	struct ktrace_before {
 		uint64_t from, until, time; /* the last records before that run, and the middle one of their times */
 	} before;
 	struct ktrace_island {
 		uint64_t from, until, time_before;
-	} islands[KTRACE_ISLANDS]; /* the last runs between two regions of damage, the number i % KTRACE_ISLANDS; and that time */
+		struct ktrace_before before;
+	} islands[KTRACE_ISLANDS]; /* the last runs between two regions of damage, the number i % KTRACE_ISLANDS, and what is
+				      before each */
 	uint64_t island_count;
 	struct ktrace_gap gap;	 /* ktrace_records_gap(); at the end of the stretch: none, or passed already */
 	uint64_t unaligned_from; /* records from here to the end of the stretch may be unaligned */

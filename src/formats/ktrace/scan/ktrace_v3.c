@@ -145,6 +145,8 @@ static void v3_finish(struct ktrace_walk *w)
 			       w->clock.summary_time, w->in.last_time);
 }
 
+#define HEAD_BYTES 16384u /* of a block of another capture that may stand at the beginning */
+
 /* Where something is wrong, and the header was written days before or after the events, it may be that of another capture; where a
  * field of it was hit, that was its time. body: where the chunks of events begin. */
 static void v3_doubt_header(struct ktrace_walk *w, uint64_t body)
@@ -154,6 +156,13 @@ static void v3_doubt_header(struct ktrace_walk *w, uint64_t body)
 
 	for (unsigned rule = 0; rule < KTRACE_RULE_COUNT; rule++)
 		odd += ktrace_rule_casts_doubt(rule) ? findings_count(w->scan->findings, rule) : 0;
+	/* The first of the events may be from that other capture, too. */
+	bool head = w->events.leap && w->events.leap < HEAD_BYTES;
+	if (odd && head)
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size,
+				    "the time of the events leaps near the beginning of the file");
+	else if (odd && w->events.leap)
+		ktrace_repair_doubt(&w->repair, w->events.leap, w->in.source->size, "events behind a leap in their time");
 	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time) &&
 	    ktrace_record_leaps(&last, w->clock.header_time))
 		ktrace_repair_doubt(&w->repair, 0, w->header_hit ? KTRACE_HEADER : w->in.source->size,
