@@ -320,16 +320,30 @@ static void distrust_context(struct fxt_doubt *d, uint64_t from)
 		d->context = true;
 }
 
+/* What records from `from` to `until` registered is doubtful; and which providers they introduced, and what rates they set, of
+ * whichever provider. */
+static void distrust_range(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
+		struct fxt_provider *p = d->registry->list[i];
+		struct fxt_distrust *trust = &p->distrust;
+		if (p == d->registry->provider) {
+			trust->from = trust->until && trust->from < from ? trust->from : from;
+			trust->until = until;
+		}
+		trust->info = trust->info || (!p->anonymous && p->introduced && p->offset >= from && p->offset < until);
+		trust->clock = trust->clock || (p->rate_offset && p->rate_offset >= from && p->rate_offset < until);
+	}
+}
+
 /* What is between two regions that are no further apart than a block of a disk may be from elsewhere: another capture, or another
  * place of this one. Where there are many regions, single bytes were hit. */
 static void doubt_island(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
-	struct fxt_provider *p = d->registry->provider;
-
 	if (d->regions++ && d->regions <= ISLAND_REGIONS && from > d->region_end && from - d->region_end <= ISLAND_BYTES) {
 		doubt(d, d->region_end, from - d->region_end, "is between two regions of damage, and may be from elsewhere");
-		p->distrust.from = p->distrust.until ? p->distrust.from : d->region_end;
-		p->distrust.until = from;
+		d->island = d->region_end;
+		distrust_range(d, d->region_end, from);
 		distrust_context(d, d->region_end);
 	}
 	d->region_end = until;
@@ -418,15 +432,16 @@ static void distrust_region(struct fxt_doubt *d, uint64_t until, struct fxt_loss
 	d->section_gap = d->section_gap ? d->section_gap : until;
 }
 
-void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
+void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64_t until)
 {
-	struct fxt_provider *p = d->registry->provider;
+	struct fxt_distrust *trust = &d->registry->provider->distrust;
 
 	if (!d->plan || from >= until)
 		return;
 	doubt(d, from, until - from, "may be a block from elsewhere");
-	p->distrust.from = p->distrust.until && p->distrust.from < from ? p->distrust.from : from;
-	p->distrust.until = until;
+	trust->from = trust->until && trust->from < from ? trust->from : from;
+	trust->until = until;
+	distrust_range(d, change, until);
 }
 
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
@@ -443,6 +458,10 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
 	}
 	if (p->anonymous && !d->entered)
 		d->anonymous = at;
+	if (p->anonymous && !d->entered && d->headless && at)
+		doubt(d, 0, at,
+		      "precedes any provider, in a file whose beginning is lost: the record that says whose it is may be "
+		      "elsewhere");
 	d->context = false;
 	d->section_gap = 0;
 	d->entered = at;
@@ -531,7 +550,8 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	fxt_stale_accepted(&d->stale, r, d->here->at, p->distrust.gap > d->settled ? p->distrust.gap : 0);
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
-		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR);
+		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
+				    (d->active && p->distrust.rate && p->distrust.rate != r->tail);
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
@@ -610,7 +630,7 @@ static void doubt_redefining_block(struct fxt_doubt *d, uint64_t from, uint64_t 
 		const uint64_t found = redefined_in(d, begin, from), all = d->registry->journal.redefined;
 		if (found < REDEFINED_LEAST || (all - found) * size * REDEFINED_TIMES > found * begin)
 			continue;
-		fxt_doubt_block(d, begin, from);
+		fxt_doubt_block(d, begin, begin, from);
 		return;
 	}
 }
@@ -737,6 +757,19 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 						       .length = (uint32_t)(high ? d->here->at - last : r->words * FXT_WORD) };
 }
 
+/* No recorder changes its rate: the record that introduces another provider may be lost, or this one is in a block from elsewhere.
+ */
+static void note_rate(struct fxt_doubt *d)
+{
+	struct fxt_distrust *trust = &d->registry->provider->distrust;
+
+	d->context = d->context || d->section_gap;
+	if (!trust->rate)
+		trust->rate = d->registry->provider->ticks;
+	if (!d->active && !d->other_rate)
+		d->other_rate = d->here->at;
+}
+
 bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs)
 {
 	const char *why;
@@ -750,10 +783,10 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		distrust_rate(d);
 		distrust_replaced(d);
 	}
-	/* No recorder changes its rate: the record that introduces another provider may be lost. */
-	if (r->type == FXT_INITIALIZATION && d->section_gap && p->initialized && p->timed && r->tail != p->ticks)
-		d->context = true;
+	if (r->type == FXT_INITIALIZATION && p->initialized && p->timed && r->tail != p->ticks)
+		note_rate(d);
 	d->version = p->version;
+	d->headless = wrote_magic;
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(d, r)) {
 		why = "has content that the format document does not describe, or a time that cannot be or is far from all others";
@@ -823,20 +856,25 @@ void fxt_doubt_missing(struct fxt_doubt *d)
 
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 {
+	const bool errors = findings_errors(report->s->findings);
+
 	settle(d);
 	for (size_t i = 0; i < d->registry->count; i++)
 		fxt_doubt_forget(d, d->registry->list[i]);
+	if (d->plan && errors && d->other_rate)
+		doubt(d, d->other_rate, d->here->at - d->other_rate,
+		      "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
 			   findings_errors(report->s->findings), report->unpaired);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
 	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
-	if ((findings_errors(report->s->findings) || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
+	if ((errors || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
 	    (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records))
 		for (unsigned i = 0; i < d->step_count; i++)
 			doubt(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
 	/* What is strange again and again is how the recorder writes, unless there is damage. */
-	if (!findings_errors(report->s->findings) && d->strange < FXT_STRANGE_HABIT)
+	if (!errors && d->strange < FXT_STRANGE_HABIT)
 		plan_keep_doubts(d->plan);
 }

@@ -51,6 +51,9 @@ struct fxt_doubt {
 	unsigned step_count;
 	uint64_t steps_back;	/* all of them */
 	struct fxt_stale stale; /* records that refer to something that was registered before damage */
+	uint64_t island;	/* where the last block between two regions begins; 0: none */
+	bool headless;		/* the file had no magic number, and gets one */
+	uint64_t other_rate;	/* where, in front of all damage, a provider gets another tick rate; 0: nowhere */
 	uint64_t settled;	/* end of the last region of which it is known what was registered in it; 0: none */
 	uint64_t room;		/* registrations that the regions since may have held at most; 0: none */
 	size_t missing;		/* registrations that were known to be missing in front of them */
@@ -67,8 +70,9 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs);
 /* The same after it was accepted: what it registers is doubtful if it is. */
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful);
-/* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful. */
-void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t until);
+/* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful; so is which providers it introduced,
+ * and their rates, from `change` on. */
+void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64_t until);
 /* What the provider registered is forgotten. */
 void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p);
 /* The provider or section record at `at` ends the records of the current provider. */

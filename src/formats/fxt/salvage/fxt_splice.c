@@ -262,7 +262,7 @@ static void doubt_block(struct fxt_walk *w, uint64_t change)
 
 	if (end > from && end <= change)
 		from = end;
-	fxt_doubt_block(&w->doubt, from, until);
+	fxt_doubt_block(&w->doubt, from, change, until);
 }
 
 /* Whether the last n changes can be undone by records: the providers that they introduced anew can be introduced as they were, and
@@ -335,7 +335,12 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 			   (unsigned long long)change);
 	w->doubt.undone = w->doubt.seam;
 	fxt_doubt_leave(&w->doubt, at);
-	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || (!introduced && !behind);
+	/* A change in front of the block is not the block's. */
+	const bool before = w->doubt.island > change && reg->count > 2;
+	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || (!introduced && !behind) ||
+			   before;
 	doubt_block(w, change);
+	if (w->doubt.other_rate >= change)
+		w->doubt.other_rate = 0;
 	return true;
 }

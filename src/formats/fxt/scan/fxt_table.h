@@ -67,6 +67,7 @@ struct fxt_journal {
 struct fxt_distrust {
 	bool info;		/* who it is */
 	bool clock;		/* the tick rate: its record may be lost */
+	uint64_t rate;		/* the tick rate before it was set to another one; 0: it is the first */
 	uint64_t gap;		/* end of the last region of damage since it was introduced; 0: none */
 	bool redefined;		/* its recorder uses indexes again for other strings or threads */
 	uint32_t waiting, last; /* numbers of the records that are doubtful if it does, from 1: the first, the last; 0: none */
