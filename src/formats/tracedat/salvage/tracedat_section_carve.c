@@ -1,4 +1,6 @@
 /* Sections of version 7 whose header is lost, carved by their content. */
+#include <ctype.h>
+
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
@@ -8,6 +10,8 @@
 #define CONTENT_READ 320u
 /* Bytes of a body that are read: to decompress its beginning, or for the whole strings section. */
 #define FRAME_READ 65536u
+/* Bytes of the name of a system that are looked at. */
+#define SYSTEM_NAME_SEEN 64u
 
 /* Behind `count` texts with their sizes; 0: they do not fit the file. */
 static uint64_t texts_end(struct tracedat_walk *w, uint64_t at, uint32_t count)
@@ -112,12 +116,12 @@ bool tracedat_section_carve(struct tracedat_walk *w, uint64_t at, struct traceda
 	return h->id && h->size && h->size <= end - body && tracedat_section_sane(w, body + h->size);
 }
 
-/* Adds the section at `at`, whose own header is lost. */
-static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compressed, uint64_t size)
+/* Adds the section at `at`, whose own header is lost, and returns what reports it. */
+static struct finding *adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compressed, uint64_t size)
 {
 	struct tracedat_section *section = tracedat_section_add(w, at);
 	if (!section)
-		return;
+		return NULL;
 	section->id = (uint16_t)id;
 	section->flags = compressed ? TRACEDAT_COMPRESSED : 0;
 	section->description = -1;
@@ -129,11 +133,12 @@ static void adopt(struct tracedat_walk *w, uint64_t at, unsigned id, bool compre
 					     : id == TRACEDAT_DONE					  ? "options"
 								   : tracedat_id_name(section->id));
 	finding_path(fd, "section %s", tracedat_id_name(section->id));
+	return fd;
 }
 
 void tracedat_section_carved_add(struct tracedat_walk *w, uint64_t at, const struct tracedat_carved *h)
 {
-	adopt(w, at, h->id, h->compressed, h->size);
+	(void)adopt(w, at, h->id, h->compressed, h->size);
 }
 
 /* ---- formats of which the first ones may be lost, too ---- */
@@ -165,10 +170,34 @@ uint64_t tracedat_formats_begin(struct tracedat_walk *w, uint64_t from, uint64_t
 	return to;
 }
 
+/* Bytes of the name of an event system, with its NUL, that ends at `end`; 0: there is none. */
+static size_t system_named(struct tracedat_walk *w, uint64_t end)
+{
+	const size_t most = end < SYSTEM_NAME_SEEN ? (size_t)end : SYSTEM_NAME_SEEN;
+	const uint8_t *p = most ? window_at(&w->window, end - most, most) : NULL;
+	size_t length = 0;
+
+	if (!p || p[most - 1])
+		return 0;
+	while (length + 1 < most && (isalnum(p[most - 2 - length]) || p[most - 2 - length] == '_' || p[most - 2 - length] == '-'))
+		length++;
+	return length ? length + 1 : 0;
+}
+
 void tracedat_formats_section_add(struct tracedat_walk *w, uint64_t at, uint64_t to)
 {
-	bool ftrace = true;
+	/* In front of the number of formats of a system stands its name, and in front of the first one the number of systems. */
+	const uint64_t count = at + TRACEDAT_SECTION_SIZE;
+	const size_t name = system_named(w, count);
+	bool ftrace = !name;
+
+	if (name && name + 4 <= at)
+		at -= name + 4;
 	for (size_t i = 0; i < w->dir.section_count; i++)
 		ftrace &= w->dir.sections[i].id != TRACEDAT_FTRACE_EVENTS;
-	adopt(w, at, ftrace ? TRACEDAT_FTRACE_EVENTS : TRACEDAT_EVENT_FORMATS, false, to - at - TRACEDAT_SECTION_SIZE);
+	struct finding *fd = adopt(w, at, ftrace ? TRACEDAT_FTRACE_EVENTS : TRACEDAT_EVENT_FORMATS, false,
+				   to - at - TRACEDAT_SECTION_SIZE);
+	w->events.lost = true;
+	if (!w->events.finding)
+		w->events.finding = fd;
 }
