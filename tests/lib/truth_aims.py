@@ -29,16 +29,17 @@ COUNTED = ("altered", "invented", "claims")
 CEILINGS = {
     "small": {
         "fxt": {"doubted, one hit": 5.0},
+        "ktrace": {},
         "lttng": {"invented": 1, "lost, one hit": 0.12, "doubted, one hit": 2.7, "lost, 25 hits": 0.78},
-        "tracedat": {"altered": 11, "invented": 3, "lost, one hit": 0.14, "doubted, one hit": 4.4, "lost, 25 hits": 43},
+        "tracedat": {"altered": 11, "invented": 3, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"invented": 1},
     },
     "all": {
         "fxt": {"invented": 7},
-        "ktrace": {"altered": 1, "invented": 20},
-        "lttng": {"altered": 742, "invented": 87, "lost, one hit": 0.12, "lost, 400 hits": 14.3},
-        "tracedat": {"altered": 13, "invented": 10, "doubted, one hit": 1.5},
-        "uftrace": {"invented": 2},
+        "ktrace": {},
+        "lttng": {"altered": 720, "invented": 66, "lost, one hit": 0.12, "lost, 400 hits": 12.9},
+        "tracedat": {"altered": 3, "invented": 10},
+        "uftrace": {},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
