@@ -99,16 +99,16 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
-/* Whether an unknown chunk is one of events that lost its tag and version: no known writer has such a version, or such a tag. */
+/* Whether an unknown chunk is one of events that lost its tag, or its tag and version: it holds records, and no known writer has
+ * such a version, or their times follow each other. */
 static bool chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
 {
 	uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
 	unsigned least = chunk->tag ? IN_RECORDS : 1;
 
-	if (chunk->tag && ktrace_chunk_versions_are_small(chunk))
-		return false;
 	return chunk->size >= 8 + least * size && (chunk->size - 8) % size == 0 &&
-	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS);
+	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS) &&
+	       (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || chunk_times_are_near(source, records, is_64));
 }
 
 /* A tag of 0 is what a hole leaves, unless the rest of the header is one. */
