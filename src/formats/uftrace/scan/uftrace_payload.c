@@ -186,7 +186,8 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 			return 0; /* one begins within the values */
 	}
 	/* No writer has such a string: does it reach over records? */
-	if ((longest > UFTRACE_STRING_WRITER_MAX || strings.nul) && uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
+	if ((longest > UFTRACE_STRING_WRITER_MAX || strings.nul) &&
+	    uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 		return 0;
 	if (longest > UFTRACE_STRING_WRITER_MAX)
 		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
