@@ -9,6 +9,39 @@ new one here, or takes it out. The captures, damages and seed of a part are fixe
 PARTS = {
     "small": {"damages": 90, "seed": 1, "largest": 100 << 10, "samples": False},
     "all": {"damages": 300, "seed": 1},
+    "generated": {"damages": 300, "seed": 1, "samples": False},
+}
+
+# Number: (row of the table, what of it, target). Counts, or percent of the events that count.
+NUMBERS = {
+    "altered": ("ALL", "altered", 0),
+    "invented": ("ALL", "invented", 0),
+    "claims": ("ALL", "claims", 0),
+    "lost, one hit": ("ALL, ONE HIT", "lost", 0.1),
+    "doubted, one hit": ("ALL, ONE HIT", "doubted", 1.0),
+    "lost, 25 hits": ("25 hits of 8", "lost", 0.5),
+    "lost, 400 hits": ("400 hits of 8", "lost", 2.0),
+}
+COUNTED = ("altered", "invented", "claims")
+
+# Above the target so far: {part: {format: {number: ceiling}}}. A format that meets every target has no number here; one that is not here at all is
+# measured and not judged.
+CEILINGS = {
+    "small": {
+        "fxt": {"doubted, one hit": 5.0},
+        "ktrace": {},
+        "lttng": {"invented": 1, "lost, one hit": 0.12, "doubted, one hit": 2.7, "lost, 25 hits": 0.78},
+        "tracedat": {"altered": 11, "invented": 3, "doubted, one hit": 4.4, "lost, 25 hits": 43},
+        "uftrace": {"invented": 1},
+    },
+    "all": {
+        "fxt": {"invented": 7},
+        "ktrace": {},
+        "lttng": {"altered": 720, "invented": 66, "lost, one hit": 0.12, "lost, 400 hits": 12.9},
+        "tracedat": {"altered": 3, "invented": 10},
+        "uftrace": {},
+    },
+    # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
         "fxt": {"altered": 12, "invented": 5},
         "ktrace": {"invented": 150},
