@@ -10,7 +10,9 @@ struct ktrace_extent {
 	uint64_t next;	       /* where the next chunk starts */
 	enum ktrace_rule rule; /* what is wrong with the size; KTRACE_RULE_COUNT: nothing */
 	bool guessed;	       /* the end of the payload is known to within its padding only */
-	bool retagged; /* the tag and version of the chunk are not the stored ones (a placeholder), but those that repair writes */
+	bool retagged;	 /* the tag and version of the chunk are not the stored ones (a placeholder, or hit), but those that repair
+			    writes */
+	uint32_t stored; /* the stored tag then */
 };
 
 /* Whether it is an events chunk, or the placeholder of one. */

@@ -99,9 +99,7 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
-/* Whether an unknown chunk is one of events that lost its tag, or its tag and version: it holds records, and no known writer has
- * such a version, or their times follow each other. */
-static bool chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
+bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
 {
 	uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
 	unsigned least = chunk->tag ? IN_RECORDS : 1;
@@ -132,7 +130,7 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 			return plausible || chunk.tag != KTRACE_TAG_UNFINISHED;
 		plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
 		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64) ||
-		    chunk_lost_tag(source, &chunk, is_64))
+		    ktrace_chunk_lost_tag(source, &chunk, is_64))
 			return false;
 		offset = ktrace_chunk_next(offset, chunk.size);
 		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)

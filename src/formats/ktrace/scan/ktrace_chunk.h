@@ -13,6 +13,9 @@ bool ktrace_chunk_is_confirmed(struct source *source, uint64_t offset, uint64_t 
  * known one. What repair drops between chunks never changes the answer for those that it keeps: a kept chunk is followed by a known
  * one, by an accepted one, or by the end. */
 bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64);
+/* Whether an unknown chunk is one of events that lost its tag, or its tag and version: it holds records, and no known writer has
+ * such a version, or their times follow each other. */
+bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64);
 /* Whether the chunk at offset is chained: followed by the limit or by an accepted one. */
 bool ktrace_chunk_is_chained(struct source *source, uint64_t offset, uint64_t limit, bool is_64);
 

@@ -57,12 +57,17 @@ static void chunk_unfinished(struct ktrace_walk *w, const struct ktrace_chunk *c
 }
 
 /* Where a chunk of its kind may be. */
-static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk, bool retagged)
+static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
+			const struct ktrace_extent *x)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 
-	if (retagged || chunk->tag == KTRACE_TAG_UNFINISHED)
-		chunk_unfinished(w, chunk, retagged);
+	if (x->retagged && x->stored != KTRACE_TAG_UNFINISHED)
+		chunk_report(w, KTRACE_RULE_chunk_garbage, chunk, KTRACE_CHUNK_HEADER,
+			     "tag 0x%" PRIx32 " is not known, and the data of the chunk are %s: its tag was hit", x->stored,
+			     chunk->tag == KTRACE_EVENTS ? "events" : "a thread map");
+	else if (x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED)
+		chunk_unfinished(w, chunk, x->retagged);
 	if (!kind) {
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
 			return;
@@ -271,7 +276,7 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged ||
 	    x->rule == KTRACE_RULE_chunk_size_overflow)
 		ktrace_repair_lost(r);
-	chunk_place(w, c, chunk, x->retagged);
+	chunk_place(w, c, chunk, x);
 	bool is_short = chunk_is_short(w, chunk, x->size);
 	ktrace_repair_pad(r, chunk->offset, 8, KTRACE_RULE_chunk_header_misaligned, "padding");
 	c->broken = is_short || x->rule != KTRACE_RULE_COUNT;
@@ -281,7 +286,9 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	if (is_short) {
 		ktrace_repair_chunk_tag(r, chunk, KTRACE_NULL, KTRACE_RULE_events_size_short);
 	} else if (x->retagged)
-		ktrace_repair_chunk_tag(r, chunk, chunk->tag, KTRACE_RULE_chunk_unfinished);
+		ktrace_repair_chunk_tag(r, chunk, chunk->tag,
+					x->stored == KTRACE_TAG_UNFINISHED ? KTRACE_RULE_chunk_unfinished
+									   : KTRACE_RULE_chunk_garbage);
 	if (chunk->tag == KTRACE_EVENTS && !is_short) {
 		kept = chunk_events(w, chunk, x, &rule);
 		end = data + x->size;

@@ -97,6 +97,25 @@ static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, u
 	return until;
 }
 
+/* Whether a chunk of an unknown kind, whose size leads on, is one of events, or the thread map of a file without one in front of
+ * its events: its tag was hit. It gets that tag. */
+static bool tag_is_hit(struct ktrace_walk *w, const struct ktrace_chunks *c, struct ktrace_chunk *chunk, uint64_t limit)
+{
+	const uint32_t entry = ktrace_thread_size(w->in.is_64);
+
+	if (c->in_header || ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED || chunk->tag == KTRACE_MAGIC ||
+	    !ktrace_chunk_is_chained(w->in.source, chunk->offset, limit, w->in.is_64))
+		return false;
+	if (ktrace_chunk_lost_tag(w->in.source, chunk, w->in.is_64))
+		chunk->tag = KTRACE_EVENTS;
+	else if (!w->in.thread_map && !w->events.seen && chunk->size >= 3 * entry && chunk->size % entry == 0 &&
+		 ktrace_chunk_holds_threads(&w->in, chunk))
+		chunk->tag = KTRACE_THREAD_MAP;
+	else
+		return false;
+	return true;
+}
+
 /* Chunks from offset to limit. */
 static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
 {
@@ -109,21 +128,25 @@ static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 		}
 		if (!ktrace_chunk_read(w->in.source, at, &chunk))
 			return;
-		bool retag = chunk.tag == KTRACE_TAG_UNFINISHED && (ktrace_chunk_is_placeholder(&chunk) ||
-								    ktrace_chunk_is_chained(w->in.source, at, limit, w->in.is_64) ||
-								    ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64));
-		if (retag) {
+		const uint32_t stored = chunk.tag;
+		bool retag = stored == KTRACE_TAG_UNFINISHED && (ktrace_chunk_is_placeholder(&chunk) ||
+								 ktrace_chunk_is_chained(w->in.source, at, limit, w->in.is_64) ||
+								 ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64));
+		if (retag)
 			chunk.tag = ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS
 				    : ktrace_chunk_holds_threads(&w->in, &chunk)    ? KTRACE_THREAD_MAP
 										    : KTRACE_NULL;
+		else if (tag_is_hit(w, c, &chunk, limit))
+			retag = true;
+		if (retag)
 			chunk.major = chunk.minor = 0;
-		}
 		if (!retag && !ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64)) {
 			at = region_garbage(w, c, at, limit);
 			continue;
 		}
 		struct ktrace_extent x = ktrace_chunk_extent(&w->in, &chunk, limit);
 		x.retagged = retag;
+		x.stored = stored;
 		if (x.next <= at)
 			return; /* cannot be: a chunk has a header */
 		ktrace_chunk_walk(w, c, &chunk, &x);
