@@ -34,6 +34,17 @@ def chunk_at(data, at, end):
     return tag, size
 
 
+def tag_is_hit(data, at, tag, size, wide):
+    """Whether the chunk says that it is none of records or threads, and holds nothing else."""
+    record, entry, end = 64 if wide else 32, 32 if wide else 28, at + 16 + size
+    if tag in (THREADS, EVENTS, COMPRESSED):
+        return False
+    if size >= 8 + 4 * record and (size - 8) % record == 0 and not failures(data[:end], at + 24, wide):
+        return True
+    names = [data[at + 16 + i + entry - 20:at + 16 + i + entry] for i in range(0, size, entry)] if size % entry == 0 else []
+    return len(names) > 2 and map_fits(data[:end], at + 16, len(names), entry) and all(name[0] and name == name.split(b"\0")[0].ljust(20, b"\0") for name in names)
+
+
 def chunks(data):
     """[(offset, tag, size)], and None or the range that cannot be read."""
     if len(data) < 56:
@@ -57,6 +68,8 @@ def chunks(data):
         tag, size = chunk
         if tag == EVENTS and (size < 8 or (size - 8) % record) or tag == COMPRESSED and size < 12 or tag == THREADS and size % entry:
             return out, (previous, at + 16 + size)
+        if tag_is_hit(data, at, tag, size, wide):
+            return out, (previous, at + 16)
         out.append((at, tag, size))
         previous, at = at, up(at + 16 + size, 8)
     return out, None
