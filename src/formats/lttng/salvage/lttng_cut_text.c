@@ -24,7 +24,7 @@ bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, 
 	const uint64_t left = w->limit - e->end, span = left < REST_MAX ? left : REST_MAX;
 	const uint8_t *rest = lttng_stream_at(&w->in, e->end, span);
 	unsigned pieces = 0;
-	uint64_t run = 0;
+	size_t run = 0;
 
 	/* The rest of a format is one text. Of a declaration that was hit, two or more are left. */
 	for (uint64_t i = 0; rest && i < span && pieces <= 1; i++) {
