@@ -60,20 +60,20 @@ static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk
 	uint32_t fixed = ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag));
 
 	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_is_confirmed(in->source, x->next + 8, limit, in->is_64)) {
-		*x = (struct ktrace_extent){
-			chunk->size + 8, x->next + 8, KTRACE_RULE_events_size_excludes_future, false, false, 0
-		};
+		*x = (struct ktrace_extent){ .size = chunk->size + 8,
+					     .next = x->next + 8,
+					     .rule = KTRACE_RULE_events_size_excludes_future };
 		return true;
 	}
 	if (chunk->size >= 16 && (!fixed || chunk->size == fixed + KTRACE_CHUNK_HEADER) &&
 	    ktrace_chunk_is_confirmed(in->source, x->next - 16, limit, in->is_64)) {
-		*x = (struct ktrace_extent){
-			chunk->size - 16, x->next - 16, KTRACE_RULE_chunk_size_includes_header, false, false, 0
-		};
+		*x = (struct ktrace_extent){ .size = chunk->size - 16,
+					     .next = x->next - 16,
+					     .rule = KTRACE_RULE_chunk_size_includes_header };
 		return true;
 	}
 	if (end % 8 && ktrace_chunk_is_confirmed(in->source, end, limit, in->is_64)) {
-		*x = (struct ktrace_extent){ chunk->size, end, KTRACE_RULE_chunk_header_misaligned, false, false, 0 };
+		*x = (struct ktrace_extent){ .size = chunk->size, .next = end, .rule = KTRACE_RULE_chunk_header_misaligned };
 		return true;
 	}
 	return false;
@@ -216,13 +216,13 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 	uint64_t data = ktrace_chunk_data(chunk), next = ktrace_chunk_next(chunk->offset, chunk->size);
 
 	if (chunk->size <= limit - data && chunk_is_shifted(in, chunk, limit))
-		return (struct ktrace_extent){ limit - data, limit, KTRACE_RULE_chunk_size_damaged, false, false, 0 };
+		return (struct ktrace_extent){ .size = limit - data, .next = limit, .rule = KTRACE_RULE_chunk_size_damaged };
 	if (chunk->size <= limit - data &&
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
 	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit) &&
 	    !chunk_hides_header(in, chunk, next, limit)) {
-		struct ktrace_extent x = { chunk->size, next < limit ? next : limit, KTRACE_RULE_COUNT, false, false, 0 };
+		struct ktrace_extent x = { .size = chunk->size, .next = next < limit ? next : limit, .rule = KTRACE_RULE_COUNT };
 		chunk_complete(in, chunk, &x);
 		return x;
 	}
