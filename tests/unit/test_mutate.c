@@ -14,7 +14,10 @@
  * the text of a declaration that is no format any more. */
 static unsigned sound_least(const char *format)
 {
-	return !strcmp(format, "fxt") || !strcmp(format, "ktrace") ? 90 : !strcmp(format, "uftrace") ? 70 : 60;
+	return !strcmp(format, "fxt") || !strcmp(format, "ktrace") ? 90
+	       : !strcmp(format, "uftrace")			   ? 70
+	       : !strcmp(format, "lttng")			   ? 69
+								   : 60;
 }
 #define FILES_MAX 64u
 
