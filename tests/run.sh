@@ -214,6 +214,8 @@ test_crosscheck() {
 		--tool "$BUILD/tracemend" --every "$(at 19 7)" corpus/tracedat/valid/valid-29.dat corpus/tracedat/valid/valid-56.dat
 	[ "${format:-ktrace}" != ktrace ] || beside "ktrace kinds" timeout 300 python3 tests/formats/ktrace/ktrace_kinds.py --tool "$BUILD/tracemend"
 	[ "${format:-lttng}" != lttng ] || beside "lttng facilities" timeout 300 python3 tests/formats/lttng/facilities.py --tool "$BUILD/tracemend"
+	[ "${format:-lttng}" != lttng ] || beside "characters of descriptions: lttng" timeout 300 python3 tests/formats/lttng/holes.py \
+		--tool "$BUILD/tracemend" --texts --places "$(at 30 200)" corpus/lttng/valid/valid-49.tar
 }
 
 test_manifest() { beside "manifest verifier" python3 tests/lib/verify_manifest_test.py; }

@@ -186,8 +186,62 @@ static void side_files(void **state)
 	info_is("<system><system>", "system description", "node_name", 0);
 }
 
+static bool is_scalar(const struct lttng_xml_tag *tag)
+{
+	return lttng_xml_is(tag, "int") || lttng_xml_is(tag, "label");
+}
+
+/* at: where it fails; negative: it does not. */
+static void pairs_are(const char *text, int at)
+{
+	struct lttng_xml x = xml(text);
+	bool sound = lttng_xml_paired(&x, is_scalar);
+	if (sound != (at < 0) || x.failed == sound || (sound && x.position) || (!sound && x.failed_at != (size_t)at))
+		fail_msg("%s: %d at %zu, not %d", text, sound, x.failed_at, at);
+}
+
+static void pairs(void **state)
+{
+	char deep[4 * LTTNG_XML_DEPTH_MAX + 1] = "", deeper[sizeof(deep) + 4] = "<a>";
+
+	(void)state;
+	pairs_are("", -1);
+	pairs_are("<a><b>x</b></a>", -1);
+	pairs_are("<a><b/></a>", -1);
+	pairs_are("<a><b></a>", 6);
+	pairs_are("<a><b></c></a>", 6);
+	pairs_are("<a></a></a>", 7);
+	pairs_are("</a>", 0);
+	pairs_are("<a><b></b>", 0);
+	/* What holds nothing needs no end, and may have one of its own. */
+	pairs_are("<a><int></a>", -1);
+	pairs_are("<a><int></int></a>", -1);
+	pairs_are("<a><label><d></d></label></a>", -1);
+	pairs_are("<a></int></a>", 3);
+	pairs_are("<a><label></int></a>", 10);
+	pairs_are("<a><int><b></int></b></a>", 11);
+	/* Tags that cannot be read. */
+	pairs_are("<a b=c d=\"e f\" g = 'h' i></a>", -1);
+	pairs_are("<?xml version=1?><!-- <b> --><a b=\"c\"/>", -1);
+	pairs_are("<a-></a->", 0);
+	pairs_are("<a>x<b=c></a>", 4);
+	pairs_are("<a b=\"c\"d></a>", 0);
+	pairs_are("<a b=c\"d\"></a>", 0);
+	pairs_are("<a b=></a>", 0);
+	pairs_are("<a =b></a>", 0);
+	pairs_are("<a></a b>", 3);
+	pairs_are("<a></a >", -1);
+	pairs_are("<a", 0);
+	for (unsigned i = 1; i < LTTNG_XML_DEPTH_MAX; i++)
+		strcat(deep, "<a>");
+	strcat(deeper, deep);
+	pairs_are(deep, 3 * (LTTNG_XML_DEPTH_MAX - 2));
+	pairs_are(deeper, 3 * (LTTNG_XML_DEPTH_MAX - 1));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tags), cmocka_unit_test(attributes), cmocka_unit_test(side_files) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tags), cmocka_unit_test(attributes), cmocka_unit_test(side_files),
+					    cmocka_unit_test(pairs) };
 	return RUN(tests);
 }

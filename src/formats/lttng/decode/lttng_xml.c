@@ -155,6 +155,101 @@ bool lttng_xml_number(const struct lttng_xml_tag *tag, const char *name, uint64_
 	return text && text_parse_u64(text, length, value);
 }
 
+/* ---- well-formed ---- */
+
+static bool is_name(const char *p, const char *end)
+{
+	for (const char *c = p; c < end; c++)
+		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9') && *c != '_')
+			return false;
+	return p < end;
+}
+
+/* Attributes are names, or names with values, and blanks between them. */
+static bool attributes_sound(const struct lttng_xml_tag *tag)
+{
+	const char *p = tag->attributes, *end = p + tag->attributes_length;
+	size_t length;
+
+	while ((p = skip_blanks(p, end)) < end) {
+		const char *key = p;
+		while (p < end && *p != '=' && !is_blank(*p))
+			p++;
+		if (!is_name(key, p))
+			return false;
+		p = skip_blanks(p, end);
+		if (p >= end || *p != '=')
+			continue;
+		p = skip_blanks(p + 1, end);
+		const bool quoted = p < end && (*p == '"' || *p == '\'');
+		const char *value = read_value(&p, end, &length);
+		if (quoted ? value + length == end || (p < end && !is_blank(*p))
+			   : !length || memchr(value, '"', length) || memchr(value, '\'', length))
+			return false;
+	}
+	return true;
+}
+
+/* An open element, and the last one in it that needs no end. */
+struct xml_level {
+	struct lttng_xml_tag tag, leaf;
+};
+
+static bool same_name(const struct lttng_xml_tag *a, const struct lttng_xml_tag *b)
+{
+	return a->name_length && a->name_length == b->name_length && !memcmp(a->name, b->name, a->name_length);
+}
+
+/* The next tag against the elements that are open. NULL: it fits. */
+static const char *pair_tag(struct xml_level *levels, size_t *depth, const struct lttng_xml_tag *tag, bool leaf)
+{
+	struct xml_level *top = &levels[*depth];
+
+	if (!is_name(tag->name, tag->name + tag->name_length) || !attributes_sound(tag))
+		return "a tag that cannot be read";
+	if (tag->kind == XML_CLOSE && tag->attributes_length &&
+	    skip_blanks(tag->attributes, tag->attributes + tag->attributes_length) < tag->attributes + tag->attributes_length)
+		return "an end tag with attributes";
+	if (tag->empty)
+		return NULL;
+	if (leaf && tag->kind == XML_CLOSE)
+		return same_name(&top->leaf, tag) ? NULL : "an end tag of an element that was not begun";
+	if (leaf) {
+		top->leaf = *tag;
+		return NULL;
+	}
+	if (tag->kind == XML_CLOSE) {
+		if (!*depth || !same_name(&top->tag, tag))
+			return "an end tag of another name than the element that it ends";
+		(*depth)--;
+		return NULL;
+	}
+	if (*depth + 1 >= LTTNG_XML_DEPTH_MAX)
+		return "elements are nested too deeply";
+	levels[++*depth] = (struct xml_level){ .tag = *tag };
+	return NULL;
+}
+
+bool lttng_xml_paired(struct lttng_xml *x, bool (*is_leaf)(const struct lttng_xml_tag *tag))
+{
+	const struct lttng_xml begin = *x;
+	struct xml_level levels[LTTNG_XML_DEPTH_MAX] = { 0 };
+	struct lttng_xml_tag tag;
+	size_t depth = 0;
+
+	while (lttng_xml_next(x, &tag)) {
+		const char *why = pair_tag(levels, &depth, &tag, is_leaf(&tag));
+		if (why)
+			return xml_fail(x, tag.at, why);
+	}
+	if (x->failed)
+		return false;
+	if (depth)
+		return xml_fail(x, levels[depth].tag.at, "an element without end");
+	*x = begin;
+	return true;
+}
+
 /* ---- system.xml and bookmarks ---- */
 
 static bool is_decimal(const char *text, size_t length)

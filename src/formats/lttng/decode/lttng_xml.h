@@ -30,6 +30,11 @@ bool lttng_xml_is(const struct lttng_xml_tag *tag, const char *name);
 const char *lttng_xml_attribute(const struct lttng_xml_tag *tag, const char *name, size_t *length);
 bool lttng_xml_number(const struct lttng_xml_tag *tag, const char *name, uint64_t *value);
 
+/* Whether each element of the text has an end of its name, and each tag can be read. is_leaf: elements that need no end. False: see
+ * x->failed; true: x is at its begin again. A reader that goes by what begins would not see that an end was hit. */
+#define LTTNG_XML_DEPTH_MAX 128u
+bool lttng_xml_paired(struct lttng_xml *x, bool (*is_leaf)(const struct lttng_xml_tag *tag));
+
 /* What system.xml or bookmarks.xml holds. */
 struct lttng_xml_info {
 	const char *what; /* "system description" or "list of bookmarks"; NULL: neither */

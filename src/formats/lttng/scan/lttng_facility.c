@@ -551,7 +551,7 @@ static bool description_read(struct lttng_trace *t, struct source *s, uint32_t i
 		return false;
 	}
 	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->coding.sizes, .id = id };
-	d->good = parse_facility(&p, &d->events);
+	d->good = lttng_xml_paired(&p.x, is_leaf) && parse_facility(&p, &d->events);
 	free(p.types);
 	d->crc = p.crc;
 	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
