@@ -33,7 +33,7 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 		from = w->at.rel;
 	}
 	/* What hit it may reach into its neighbours. */
-	const struct lttng_doubt doubt = { .torn_from = w->at.last, .torn_to = w->at.kept, .found_to = next.end };
+	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = w->at.kept, .found_to = next.end };
 	if (!lttng_edits_add(w->edits, from, to - from, NULL, 0, rule, hit ? &doubt : NULL))
 		return false;
 	w->out.dropped++;
@@ -41,14 +41,15 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 	return true;
 }
 
-static bool patch_event(struct lttng_walk *w, uint64_t at, unsigned width, uint64_t value, unsigned rule)
+static bool patch_event(struct lttng_walk *w, uint64_t at, unsigned width, uint64_t value, unsigned rule,
+			const struct lttng_doubt *doubt)
 {
 	uint8_t bytes[4];
 	if (width == 2)
 		store_u16(bytes, (uint16_t)value, w->in.coding->big_endian);
 	else
 		store_u32(bytes, (uint32_t)value, w->in.coding->big_endian);
-	return lttng_edits_add(w->edits, at, width, bytes, width, rule, NULL);
+	return lttng_edits_add(w->edits, at, width, bytes, width, rule, doubt);
 }
 
 /* The size in the header is not that of the description. */
@@ -62,7 +63,10 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 		size = most = LTTNG_SIZE_ESCAPE;
 
 	size_t edits = w->edits->edits.count;
-	if (e->end && size <= most && decodes(w, e->end, e->stamp) && patch_event(w, e->size_at, e->size_width, size, rule)) {
+	/* What hit the size may reach into the values, and beyond. */
+	const struct lttng_doubt doubt = { .torn_from = e->start, .torn_to = e->end };
+	if (e->end && size <= most && decodes(w, e->end, e->stamp) &&
+	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt)) {
 		struct finding *fd = NULL;
 		unsigned ignored = rule;
 		if (!lttng_event_declares(&w->in, e) || lttng_metadata_take(t, w, e, &fd, &ignored)) {
@@ -100,10 +104,12 @@ static bool misread_escape(const struct lttng_walk *w, struct lttng_event *e)
 
 static bool mend_low_bits(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e)
 {
+	/* What hit the word may begin in front of it. */
+	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = w->at.kept };
 	if (e->end && (!e->size_width || e->end - e->payload == e->size) && e->full >= w->at.stamp && e->full <= w->end &&
 	    decodes(w, e->end, e->full) &&
-	    patch_event(w, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK),
-			LTTNG_RULE_full_stamp_low_bits)) {
+	    patch_event(w, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK), LTTNG_RULE_full_stamp_low_bits,
+			&doubt)) {
 		lttng_event_keep(t, w, e);
 		w->out.patched++;
 		return true;
@@ -215,13 +221,12 @@ bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		if (w->edits->doubts[i].found_again && !doubt.found_again)
 			doubt = w->edits->doubts[i];
 	}
-	/* What made it stray may reach into its neighbours: into the last bytes before it, which padding may be between. */
-	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), reach = align ? align : 1;
-	doubt.torn_from = from - (from - reach >= t->coding.layout->size ? reach : 0);
-	doubt.torn_to = from;
-	doubt.found_to = e->end;
 	lttng_edits_trim(w->edits, from);
 	lttng_take_back(t, w);
+	/* What made it stray may reach into its neighbours. */
+	doubt.torn_from = lttng_walk_torn(w);
+	doubt.torn_to = w->at.kept;
+	doubt.found_to = e->end;
 	if (!lttng_edits_add(w->edits, from, e->start - from, NULL, 0, rule, &doubt)) {
 		lttng_walk_stop(w, fd, rule, true);
 		return false;

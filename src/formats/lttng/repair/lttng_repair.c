@@ -33,6 +33,7 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 }
 
 static const char why_torn[] = "stands right before bytes that are not an event";
+static const char why_resized[] = "the size of this event was wrong: its values may be damaged as well";
 static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
@@ -97,9 +98,11 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 static void put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
 			uint64_t to, uint64_t next)
 {
-	const uint64_t from = lttng_misread_from(t, w, m, to, next);
+	const uint64_t from = lttng_misread_from(t, w, m, to, next), first = lttng_walk_before(w, from);
+
+	/* What made them so may begin in the event before them. */
 	if (from < to)
-		plan_doubt(t->s->plan, s, w->in.base + from, to - from, why_misread);
+		plan_doubt(t->s->plan, s, w->in.base + first, to - first, why_misread);
 }
 
 /* What the edits say of the events around them. */
@@ -119,7 +122,8 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 		if (!edits->list[i].length)
 			put_misread(t, s, w, &misread, edits->list[i].at, at);
 		if (d->torn_from < d->torn_to)
-			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from, why_torn);
+			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from,
+				   d->torn_to > edits->list[i].at ? why_resized : why_torn);
 		/* Further damage does not end the doubt: a stamp that is too late stays so for readers. */
 		if (d->found_again && !(d->settled ? d->sure : sure && !d->late)) {
 			const uint64_t from = again > at ? again : at;
@@ -158,9 +162,10 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
 	put_doubts(t, f->source, b, w);
 	put_guesses(p, f->source, b, w);
-	if (!(w->out.torn || is_shifted(t, f, b, w)) || w->at.last >= w->at.kept)
+	const uint64_t torn = lttng_walk_torn(w);
+	if (!(w->out.torn || is_shifted(t, f, b, w)) || torn >= w->at.kept)
 		return;
-	plan_doubt(p, f->source, base + w->at.last, w->at.kept - w->at.last, why_torn);
+	plan_doubt(p, f->source, base + torn, w->at.kept - torn, why_torn);
 	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
 		plan_doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
 			   "legal, but unusual, up to bytes that are not an event");
@@ -242,6 +247,8 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		why = "the header of this block was made up from its neighbours";
 	else if (b->begin_lost)
 		why = "the begin stamp of this block was made up: its events may be off in time";
+	else if (b->early)
+		why = "this block begins before the one before it does, and ends behind it: its events may be off in time";
 	else if (t->constants.clock_guessed)
 		why = "the frequency of its clock was made up";
 	/* Damage to events may be where that happened, unless the header was hit. */
@@ -253,7 +260,7 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 	if (!why && b->repeated)
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
-		const uint64_t end = b->rebuilt || b->begin_lost ? untimed_end(t, f, b, w) : b->data_end;
+		const uint64_t end = b->rebuilt || b->begin_lost || b->early ? untimed_end(t, f, b, w) : b->data_end;
 		plan_doubt(p, f->source, at + header, end - header, why);
 		plan_lost_other(p);
 	}

@@ -424,7 +424,7 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 			lttng_take_back(t, w);
 			start = w->at.rel;
 		}
-		const struct lttng_doubt doubt = { .torn_from = w->at.last,
+		const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w),
 						   .torn_to = w->at.kept,
 						   .found_to = first.end,
 						   .found_again = !first.has_full,

@@ -184,6 +184,8 @@ static void keep_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 {
 	b->repeated = f->has_last && w->at.events && b->h.v[LF_BEGIN] == f->last.v[LF_BEGIN] &&
 		      b->h.v[LF_END] == f->last.v[LF_END] && b->h.v[LF_BEGIN] < b->h.v[LF_END];
+	b->early = f->has_last && !f->noted_session && b->h.v[LF_BEGIN] < f->last.v[LF_BEGIN] &&
+		   b->h.v[LF_END] >= f->last.v[LF_END];
 	lttng_time_judge(t, f, b, w);
 	judge_padding(t, f, b);
 	close_block(t, b, w);

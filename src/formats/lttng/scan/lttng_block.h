@@ -21,6 +21,7 @@ struct lttng_block {
 	bool rebuilt;			  /* the header is lost, and made anew from other blocks */
 	bool begin_lost;		  /* its begin stamp is wrong, and was made up */
 	bool repeated;			  /* it has the stamps of the block before */
+	bool early;			  /* it begins before the block before does, and does not end before it */
 	bool lost;			  /* something of it is lost, it cannot be known how much */
 	unsigned rule;			  /* of the first error: what changes are for */
 	struct finding *cause;

@@ -43,6 +43,7 @@ static const char why_untimely[] = "a stamp here is not within the times of the 
 static const char why_lap[] = "the clock wraps here, and no full stamp announces it: a stamp is damaged, or bytes are missing";
 static const char why_back[] = "a full stamp behind these is lower than theirs: one of them is damaged";
 
+static const char why_order[] = "the stamps step back here: one of them is damaged";
 static const char why_beat[] = "the heartbeat before these carries a stamp that does not fit its own: one of them is damaged";
 
 /* Whether a full stamp shows that laps of the clock were counted before it that never were. */
@@ -51,6 +52,12 @@ static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w,
 	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS)
 		return e->has_full && e->full < w->at.before;
 	return t->coding.heartbeat && !w->file->compact && e->has_full && e->full < e->stamp && e->stamp - e->full > SKEW_MAX;
+}
+
+/* To 1.0 without heartbeats each event has a whole stamp, which is its own. */
+static bool steps_back(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	return t->coding.layout->era <= LTTNG_MARKERS && !t->coding.heartbeat && e->has_full && e->full < w->at.before;
 }
 
 /* Whether times are doubtful behind a heartbeat, up to the next one. */
@@ -77,19 +84,28 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 		return why_untimely;
 	if (counts_back(t, w, e))
 		return is_explained(w, e) ? NULL : why_back;
+	if (steps_back(t, w, e))
+		return why_order;
 	if (w->laps.skewed)
 		return why_beat;
 	return w->laps.doubtful ? why_lap : NULL;
 }
 
-/* Events that stay, and that are doubtful. lapped: the start of the event before it, where times are wrong from there on; 0: they
- * are not. */
-static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t lapped)
+uint64_t lttng_walk_before(const struct lttng_walk *w, uint64_t rel)
+{
+	const uint64_t align = lttng_event_align(w->in.coding, w->in.compact), reach = align ? align : 1;
+	return rel >= w->in.coding->layout->size + reach ? rel - reach : rel;
+}
+
+/* Events that stay, and that are doubtful. before: the start of the event before it; lapped: times are wrong from there on. */
+static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before, bool lapped)
 {
 	const char *why = doubt_of(t, w, e);
-	uint64_t from = why == why_lap && lapped ? lapped : e->start;
+	uint64_t from = why == why_lap && lapped ? before : e->start;
 	enum tracemend_status status = TM_OK;
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
+	if (why == why_order)
+		from = lttng_walk_before(w, before);
 	if (why == why_back || (why == why_untimely && !w->untimely))
 		from = lttng_laps_from(w, e);
 	w->untimely = why == why_untimely;
@@ -152,7 +168,7 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
 		if (t->s->plan)
-			note_doubt(t, w, timed, lapped ? before : 0);
+			note_doubt(t, w, timed, before, lapped);
 	}
 	if (beats)
 		w->at.stamp = beat.full;
@@ -169,6 +185,12 @@ void lttng_walk_trim(struct lttng_walk *w)
 {
 	lttng_edits_trim(w->edits, w->at.kept);
 	w->at.rel = w->at.kept;
+}
+
+uint64_t lttng_walk_torn(const struct lttng_walk *w)
+{
+	/* The last event may have been taken back. */
+	return w->at.last < w->at.kept ? w->at.last : lttng_walk_before(w, w->at.kept);
 }
 
 void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd)

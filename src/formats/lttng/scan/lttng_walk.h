@@ -107,6 +107,11 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken);
 /* Back to the end of the last event that stays: edits behind it are taken back. */
 void lttng_walk_trim(struct lttng_walk *w);
+/* rel of the last byte of the event that ends at rel, or of the padding behind it; rel: there is none before it. */
+uint64_t lttng_walk_before(const struct lttng_walk *w, uint64_t rel);
+/* rel: from there to w->at.kept is an event, or the end of one, that damage behind it may have reached; w->at.kept: there is none.
+ */
+uint64_t lttng_walk_torn(const struct lttng_walk *w);
 /* Something was left out or changed up to w->at.rel, for this. */
 void lttng_walk_mended(struct lttng_trace *t, struct lttng_walk *w, struct finding *fd);
 
