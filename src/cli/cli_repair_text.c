@@ -193,6 +193,21 @@ static void repair_print_literals(FILE *out, const struct repair_literals *l, bo
 		fputs("    and for other reasons: see --manifest\n", out);
 }
 
+/* Blocks that were put back, where nothing else was done: copies that are not where they were. */
+static void repair_print_moved(FILE *out, const struct tracemend_repair *r)
+{
+	if (tracemend_repair_is_directory(r) || tracemend_repair_dropped_count(r))
+		return;
+	const size_t count = tracemend_repair_output(r, 0)->segment_count;
+	for (size_t i = 0; i < count; i++) {
+		const struct tracemend_segment s = tracemend_repair_segment(r, 0, i);
+		char bytes[64];
+		if (s.offset != s.from)
+			fprintf(out, "  put back: %s from 0x%llx to 0x%llx\n", text_count(bytes, s.length, "byte"),
+				(unsigned long long)s.from, (unsigned long long)s.offset);
+	}
+}
+
 static bool repair_uses_donor(const struct tracemend_repair *r)
 {
 	for (size_t i = 0; i < tracemend_repair_output_count(r); i++) {
@@ -253,5 +268,7 @@ void cli_repair_print(const struct cli_options *o, FILE *out, const struct trace
 	dropped.windows = NULL;
 	repair_print_ranges(out, r, &dropped);
 	repair_print_literals(out, &literals, o->verbose);
+	if (!literals.count)
+		repair_print_moved(out, r);
 	repair_print_unverified(o, out, r);
 }

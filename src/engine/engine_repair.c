@@ -206,12 +206,27 @@ static enum tracemend_status repair_plan_bytes(struct tracemend_repair *r, const
 	return TM_OK;
 }
 
+/* Where blocks are out of place, the repair is to put them back, and nothing else. */
+static enum tracemend_status repair_plan_blocks(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
+{
+	struct plan *plan;
+	enum tracemend_status status = engine_blocks(&plan, r->in, f, &r->options, error);
+
+	if (status == TM_OK && plan) {
+		plan_free(r->plan);
+		r->plan = plan;
+	}
+	return status;
+}
+
 static enum tracemend_status repair_plan(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
 {
 	struct engine_text text = { 0 };
 	enum tracemend_status status = engine_text_open(&text, r->in, f, &r->options, error);
 	if (status == TM_OK)
 		status = text.view ? repair_plan_text(r, &text, f, error) : repair_plan_bytes(r, f, error);
+	if (status == TM_OK && !text.view && report_own_errors(r->report))
+		status = repair_plan_blocks(r, f, error);
 	engine_text_close(&text);
 	if (status != TM_OK)
 		return status;

@@ -1,0 +1,177 @@
+#include "core/blocks.h"
+
+#include <string.h>
+
+/* Sizes of blocks, powers of two. */
+#define SIZE_LEAST 512u
+#define SIZE_MOST 4096u
+/* In front of an error and behind it, in bytes and in parts of a block, the seam may be: the record that it cuts is reported, or a
+ * part of it, or what follows. */
+#define NEAR 16u
+#define BEHIND_PART 4u
+/* Seams, blocks beside them, for each size. */
+#define SEAMS_MOST 24u
+#define BLOCKS_MOST (2 * SEAMS_MOST)
+/* An error is at so many seams at most, at each of its ends. */
+#define SEAMS_OF_ERROR 2u
+/* Seams of an exchange that show, of four or three: the others may happen to be between two records. */
+#define SEAMS_LEAST 2u
+
+/* Errors, a bit each. */
+struct errors {
+	uint64_t bits[BLOCKS_PLACES_MOST / 64];
+};
+
+struct seams {
+	uint64_t list[SEAMS_MOST];
+	struct errors at[SEAMS_MOST];
+	unsigned count;
+	uint64_t size; /* of the blocks */
+};
+
+struct moves {
+	struct source *source;
+	struct block_move *list;
+	unsigned count;
+};
+
+/* Number of the seam; SEAMS_MOST: it is none. */
+static unsigned seam_of(const struct seams *s, uint64_t at)
+{
+	unsigned i = 0;
+
+	while (i < s->count && s->list[i] != at)
+		i++;
+	return i < s->count ? i : SEAMS_MOST;
+}
+
+static void add_seam(struct seams *s, uint64_t at, unsigned error)
+{
+	unsigned i = seam_of(s, at);
+
+	if (i == SEAMS_MOST && s->count < SEAMS_MOST)
+		s->list[i = s->count++] = at;
+	if (i < SEAMS_MOST)
+		s->at[i].bits[error / 64] |= UINT64_C(1) << error % 64;
+}
+
+/* Where blocks of this size meet, at the errors. */
+static void find_seams(struct seams *s, const struct block_place *errors, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		const uint64_t from = errors[i].offset > NEAR ? errors[i].offset - NEAR : 0,
+			       until = errors[i].offset + errors[i].length + s->size / BEHIND_PART;
+		const uint64_t first = (from + s->size - 1) / s->size * s->size, last = until / s->size * s->size;
+		for (unsigned n = 0; n < SEAMS_OF_ERROR && first + n * s->size <= last; n++) {
+			add_seam(s, first + n * s->size, i);
+			add_seam(s, last - n * s->size, i);
+		}
+	}
+}
+
+/* How many errors are at the ends of the two blocks; *seams: at how many ends there are some. */
+static unsigned errors_of(const struct seams *s, uint64_t a, uint64_t b, unsigned *seams)
+{
+	const uint64_t ends[] = { a, a + s->size, b, b + s->size };
+	struct errors all = { { 0 } };
+	unsigned errors = 0;
+
+	*seams = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		const unsigned n = i == 2 && b == a + s->size ? SEAMS_MOST : seam_of(s, ends[i]);
+		for (unsigned k = 0; n < SEAMS_MOST && k < BLOCKS_PLACES_MOST / 64; k++)
+			all.bits[k] |= s->at[n].bits[k];
+		*seams += n < SEAMS_MOST;
+	}
+	for (unsigned k = 0; k < BLOCKS_PLACES_MOST / 64; k++)
+		errors += (unsigned)__builtin_popcountll(all.bits[k]);
+	return errors;
+}
+
+/* Keeps the most likely ones, in order: of those alike the larger blocks, which come first. */
+static void add_move(struct moves *m, struct block_move move)
+{
+	unsigned at = m->count < BLOCKS_TRIALS_MOST ? m->count++ : BLOCKS_TRIALS_MOST - 1;
+
+	if (at == BLOCKS_TRIALS_MOST - 1 && m->list[at].size && m->list[at].errors >= move.errors)
+		return;
+	for (; at && m->list[at - 1].errors < move.errors; at--)
+		m->list[at] = m->list[at - 1];
+	m->list[at] = move;
+}
+
+/* Whether two blocks are equal; of one byte again and again they are no copies. */
+static bool are_equal(struct source *s, uint64_t a, uint64_t b, uint64_t size)
+{
+	uint8_t one[SIZE_MOST], other[SIZE_MOST];
+
+	return source_read(s, a, one, (size_t)size) == TM_OK && source_read(s, b, other, (size_t)size) == TM_OK &&
+	       !memcmp(one, other, (size_t)size) && memcmp(one, one + 1, (size_t)size - 1) != 0;
+}
+
+static bool is_within(const struct source *s, uint64_t at, uint64_t size)
+{
+	return at <= s->size && size <= s->size - at;
+}
+
+static void find_copies(struct moves *m, const struct seams *s, const uint64_t *blocks, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (blocks[i] >= s->size && are_equal(m->source, blocks[i] - s->size, blocks[i], s->size))
+			add_move(m, (struct block_move){ s->size, blocks[i] - s->size, blocks[i], true, BLOCKS_PLACES_MOST });
+}
+
+static void find_exchanges(struct moves *m, const struct seams *s, const uint64_t *blocks, unsigned count)
+{
+	unsigned seams;
+
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned k = i + 1; k < count; k++) {
+			const uint64_t a = blocks[i] < blocks[k] ? blocks[i] : blocks[k], b = blocks[i] + blocks[k] - a;
+			const unsigned errors = errors_of(s, a, b, &seams);
+			if (seams >= SEAMS_LEAST)
+				add_move(m, (struct block_move){ s->size, a, b, false, errors });
+		}
+	}
+}
+
+unsigned blocks_moved(struct source *s, const struct block_place *errors, unsigned count, struct block_move out[BLOCKS_TRIALS_MOST])
+{
+	struct moves m = { s, out, 0 };
+
+	memset(out, 0, BLOCKS_TRIALS_MOST * sizeof(*out));
+	for (uint64_t size = SIZE_MOST; size >= SIZE_LEAST; size /= 2) {
+		struct seams seams = { .size = size };
+		uint64_t blocks[BLOCKS_MOST];
+		unsigned n = 0;
+		find_seams(&seams, errors, count);
+		for (unsigned i = 0; i < seams.count; i++) {
+			const uint64_t at = seams.list[i];
+			if (is_within(s, at, size))
+				blocks[n++] = at;
+			/* The other block at this seam, unless it is in the list as the one at the seam before. */
+			if (is_within(s, at - size, size) && seam_of(&seams, at - size) == SEAMS_MOST)
+				blocks[n++] = at - size;
+		}
+		find_copies(&m, &seams, blocks, n);
+		find_exchanges(&m, &seams, blocks, n);
+	}
+	return s->bundle->error.status == TM_OK ? m.count : 0;
+}
+
+void blocks_undo(struct plan *p, const struct source *s, const struct block_move *m, unsigned rule)
+{
+	const unsigned output = plan_output(p, s->name);
+	const uint64_t end = m->second + m->size;
+
+	if (m->twice) {
+		plan_copy(p, output, s, 0, m->second);
+		plan_drop(p, s, m->second, m->size, rule, "repeats the block before it, which was written twice");
+	} else {
+		plan_copy(p, output, s, 0, m->first);
+		plan_copy(p, output, s, m->second, m->size);
+		plan_copy(p, output, s, m->first + m->size, m->second - m->first - m->size);
+		plan_copy(p, output, s, m->first, m->size);
+	}
+	plan_copy(p, output, s, end, s->size - end);
+}
