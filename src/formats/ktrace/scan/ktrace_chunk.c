@@ -109,6 +109,24 @@ bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chu
 	       (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || chunk_times_are_near(source, records, is_64));
 }
 
+bool ktrace_chunk_may_be_events(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
+{
+	const uint64_t at = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
+	const unsigned count = chunk->size < 8 + IN_RECORDS * size ? (unsigned)((chunk->size - 8) / size) : IN_RECORDS;
+	uint8_t records[64 * IN_RECORDS];
+
+	if (chunk->size < 8 + size || (chunk->size - 8) % size ||
+	    ktrace_events_failures(source, at, at + chunk->size - 8, is_64, count) ||
+	    source_read(source, at, records, count * (size_t)size) != TM_OK)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		const struct ktrace_event e = ktrace_record_decode(records + i * size, is_64);
+		if (!e.time || !e.debugid)
+			return false;
+	}
+	return true;
+}
+
 /* A tag of 0 is what a hole leaves, unless the rest of the header is one. */
 static bool chunk_is_hole(const struct ktrace_chunk *chunk)
 {

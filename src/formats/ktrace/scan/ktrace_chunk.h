@@ -16,6 +16,8 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 /* Whether an unknown chunk is one of events that lost its tag, or its tag and version: it holds records, and no known writer has
  * such a version, or their times follow each other. */
 bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64);
+/* Whether an unknown chunk has nothing but records, too few to tell that it is one of events. */
+bool ktrace_chunk_may_be_events(struct source *source, const struct ktrace_chunk *chunk, bool is_64);
 /* Whether the chunk at offset is chained: followed by the limit or by an accepted one. */
 bool ktrace_chunk_is_chained(struct source *source, uint64_t offset, uint64_t limit, bool is_64);
 

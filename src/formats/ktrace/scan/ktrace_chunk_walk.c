@@ -1,4 +1,5 @@
 /* One chunk: its checks, and what repair keeps of it. */
+#include "formats/ktrace/scan/ktrace_chunk.h"
 #include "formats/ktrace/scan/ktrace_chunk_walk.h"
 
 #include <inttypes.h>
@@ -83,6 +84,9 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 			w->map_damaged = true;
 			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
 					    "a chunk with tag 0, which may have lost its tag");
+		} else if (ktrace_chunk_may_be_events(w->in.source, chunk, w->in.is_64)) {
+			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
+					    "a chunk of an unknown kind that has nothing but records: its tag may have been hit");
 		}
 		return;
 	}
