@@ -111,7 +111,7 @@ static bool chain_holds(struct lttng_trace *t, struct lttng_walk *w, uint64_t at
 	const unsigned enough = has_sizes(w) ? VERIFIED_SIZED : VERIFIED;
 	bool begun = false, verified = false;
 	*kept = 0;
-	while (at < w->limit && *kept < enough) {
+	while (at < w->search.limit && *kept < enough) {
 		struct lttng_event e;
 		const enum chain_link link = chain_link(t, w, at, stamp, &e);
 		const bool known = link == CHAIN_KNOWN;
@@ -326,7 +326,8 @@ static void chain_note(struct chains *r, uint64_t at, uint64_t next, uint64_t re
 static uint64_t chains_merge(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, uint64_t step)
 {
 	struct chains r = { .from = from, .announced = t->laps == LAPS_ANNOUNCED };
-	const uint64_t left = w->limit - from, reach = from + (left < STRETCH + REACH ? left : STRETCH + REACH);
+	const uint64_t left = w->limit - from, chained = w->search.limit - from;
+	const uint64_t reach = from + (chained < STRETCH + REACH ? chained : STRETCH + REACH);
 	const uint64_t look = from + (left < STRETCH + REACH + LONGEST ? left : STRETCH + REACH + LONGEST);
 
 	/* The window holds all that is decoded, so that nothing is read twice. */
@@ -383,6 +384,35 @@ void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w)
 	w->at.stamp = w->at.before;
 }
 
+/* rel behind the last byte that is not zero: where the end of the data is not known, the padding begins there, or a little behind.
+ */
+static uint64_t content_end(struct lttng_trace *t, const struct lttng_walk *w)
+{
+	uint8_t buffer[4096];
+	uint64_t end = w->limit;
+	while (end > w->at.rel) {
+		size_t n = end - w->at.rel < sizeof(buffer) ? (size_t)(end - w->at.rel) : sizeof(buffer);
+		if (!lttng_file_read(t, w->file, w->in.base + end - n, buffer, n))
+			return w->limit;
+		while (n && !buffer[n - 1]) {
+			n--;
+			end--;
+		}
+		if (n)
+			return end;
+	}
+	return end;
+}
+
+static void search_begin(struct lttng_trace *t, struct lttng_walk *w)
+{
+	if (w->search.begun)
+		return;
+	w->search.begun = true;
+	w->search.budget = BUDGET * w->limit;
+	w->search.limit = w->padded ? content_end(t, w) : w->limit;
+}
+
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule)
 {
 	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
@@ -404,11 +434,8 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 	}
 	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->file->metadata)
 		(void)lttng_laps_announced(t);
-	if (!w->search.begun) {
-		w->search.begun = true;
-		w->search.budget = BUDGET * w->limit;
-	}
-	for (uint64_t at = lttng_align(from, step); at < w->limit && w->search.budget && t->window.status == TM_OK;) {
+	search_begin(t, w);
+	for (uint64_t at = lttng_align(from, step); at < w->search.limit && w->search.budget && t->window.status == TM_OK;) {
 		uint64_t found = chains_merge(t, w, at, step);
 		at = found == UINT64_MAX ? at + STRETCH : found + step;
 		if (found == UINT64_MAX)

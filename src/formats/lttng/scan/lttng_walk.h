@@ -89,6 +89,8 @@ struct lttng_walk {
 	struct lttng_causes causes;
 	struct {
 		uint64_t budget; /* bytes that searches may still decode */
+		uint64_t limit;	 /* rel: where chains of events end; w->limit, or, if that is not known, where the padding may begin
+				  */
 		bool begun;
 	} search;
 };
