@@ -213,6 +213,8 @@ class Task:
         self.tid = int(name[:-4])
         self.pair = struct.Struct(directory.order + "QQ")
         self.frames, self.known, self.first = [], False, 0
+        begin = re.search(rb"^(?:TASK|FORK) timestamp=(\d+)\.(\d{9}) (?:tid|pid)=%d " % self.tid, directory.files.get("task.txt", b""), re.M)
+        self.begin = int(begin[1] + begin[2]) if begin else 0
 
     def record(self, at):
         """(time, type, more, depth, address) or None."""
@@ -230,7 +232,7 @@ class Task:
             return False
         when, kind, more, level, address = record
         if kind == LOST:
-            lost = not when and not more and 0 < address < 1 << 40
+            lost = not when and not more and 0 < address < 1 << 24
             return lost and (chain == 1 or self.fits(at + RECORD, time, depth, chain - 1, False))
         if not time <= when <= time + HORIZON:
             return False
@@ -259,6 +261,10 @@ class Task:
         # Where a block at the wrong place begins, so that the records behind it are of other times and depths.
         for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
             if at + size < len(self.data) and self.fits(at + size, record[0], depth, 1, True):
+                return size
+        # Where the records behind it are of an earlier time of the task than its first one here.
+        for size in range(0, min(PAYLOAD_MAX, len(self.data) - at) + 1, 8):
+            if at + size < len(self.data) and self.begin and self.fits(at + size, self.begin, depth, 3, False):
                 return size
         rest = len(self.data) - at
         return rest if rest % 8 == 0 and rest <= PAYLOAD_MAX else None

@@ -37,14 +37,22 @@ static struct uftrace_str take_word(const char *text, size_t length, size_t *at)
 /* Whether the words are those of /proc/<pid>/maps: flags, a path of text, and at most a build id behind it. */
 static bool is_odd(struct uftrace_str prot, struct uftrace_str path, struct uftrace_str behind)
 {
-	static const char *const flags[] = { "r-", "w-", "x-", "ps" };
+	static const char *const flags_of[] = { "r-", "w-", "x-", "ps" };
 
 	for (unsigned i = 0; i < 4; i++)
-		if (!prot.text[i] || !strchr(flags[i], prot.text[i]))
+		if (!prot.text[i] || !strchr(flags_of[i], prot.text[i]))
 			return true;
 	bool id = behind.length >= 9 && !memcmp(behind.text, "build-id:", 9);
-	return !uftrace_str_is_text(path) || !uftrace_str_is_text(behind) ||
-	       (behind.length && !id && path.text[0] != '/' && path.text[0] != '[');
+	if (!uftrace_str_is_text(path) || !uftrace_str_is_text(behind))
+		return true;
+	if (!behind.length || id)
+		return false;
+	/* The rest of a path with a blank, or another line: a path from the root, flags, numbers. */
+	bool flags = behind.length == 4;
+	for (unsigned i = 0; flags && i < 4; i++)
+		flags = strchr(flags_of[i], behind.text[i]) != NULL;
+	return (path.text[0] != '/' && path.text[0] != '[') || behind.text[0] == '/' || flags ||
+	       (behind.text[0] >= '0' && behind.text[0] <= '9');
 }
 
 enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out)

@@ -21,6 +21,7 @@ struct uftrace_map_line {
 	struct uftrace_str path, build_id; /* build_id.text NULL: none */
 	size_t id_at;			   /* where the build id begins, with the blank before it */
 	bool odd;			   /* readers take it, and no system writes it so */
+	bool id_lost;			   /* set by the scan: what stands behind the path is no build id */
 };
 
 enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out);

@@ -9,7 +9,7 @@ bool uftrace_sym_line_read(const char *text, size_t length, struct uftrace_sym_l
 {
 	size_t n = uftrace_hex_digits(text, length);
 
-	if (!n || n > 16 || n + 3 >= length || text[n] != ' ' || !text_parse_hex(text, n, &out->address))
+	if (!n || n > 16 || n + 3 > length || text[n] != ' ' || !text_parse_hex(text, n, &out->address))
 		return false;
 	size_t at = n + 1;
 	out->sized = text[at] >= '0' && text[at] <= '9'; /* as the loader decides */
@@ -20,7 +20,7 @@ bool uftrace_sym_line_read(const char *text, size_t length, struct uftrace_sym_l
 			return false;
 		at += k + 1;
 	}
-	if (at + 2 >= length || text[at + 1] != ' ')
+	if (at + 2 > length || text[at + 1] != ' ')
 		return false;
 	out->type = text[at];
 	out->name = (struct uftrace_str){ text + at + 2, length - at - 2 };

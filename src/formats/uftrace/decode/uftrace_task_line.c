@@ -11,6 +11,7 @@ struct parse {
 	bool failed, odd_digits, odd_quotes;
 	char *anew;		 /* the same text, into which words are written that were hit; NULL: they are only counted */
 	unsigned wrong, allowed; /* bytes of words that are others; so many may be */
+	bool headless;		 /* `at` is behind the keyword, which is not there */
 };
 
 static void expect(struct parse *p, const char *word)
@@ -116,7 +117,8 @@ static bool line_read(struct parse *start, struct uftrace_task_parsed *out)
 {
 	struct parse p = *start;
 
-	expect(&p, out->kind < UFTRACE_LINE_OTHER ? keywords[out->kind] : "");
+	if (!p.headless)
+		expect(&p, out->kind < UFTRACE_LINE_OTHER ? keywords[out->kind] : "");
 	out->time = timestamp(&p);
 	switch (out->kind) {
 	case UFTRACE_LINE_OTHER:
@@ -199,6 +201,32 @@ unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_p
 	}
 	struct parse p = { .text = text, .length = length, .anew = text, .allowed = UFTRACE_LINE_WRONG_MAX };
 	return fits == 1 && line_read(&p, out) ? p.wrong : 0;
+}
+
+size_t uftrace_task_line_behead(const char *text, size_t length, struct uftrace_task_parsed *out)
+{
+	static const char first[] = "timestamp=";
+	size_t at = 0;
+	unsigned fits = 0;
+
+	/* The keyword has four letters and a blank, of which at least one is gone. */
+	while (at < 5 && (length - at < sizeof(first) || memcmp(text + at, first, sizeof(first) - 1) != 0))
+		at++;
+	if (at == 5)
+		return SIZE_MAX;
+	for (unsigned kind = 0; kind < UFTRACE_LINE_OTHER; kind++) {
+		struct uftrace_task_parsed tried = { .kind = (enum uftrace_task_kind)kind };
+		if (!line_read(&(struct parse){ .text = text, .length = length, .at = at, .headless = true }, &tried))
+			continue;
+		fits++;
+		*out = tried;
+	}
+	return fits == 1 ? at : SIZE_MAX;
+}
+
+const char *uftrace_task_word(enum uftrace_task_kind kind)
+{
+	return keywords[kind];
 }
 
 enum uftrace_task_kind uftrace_task_keyword(const char *text, size_t length)

@@ -29,5 +29,10 @@ bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task
 /* Reads a line in whose words, its keyword among them, bytes were hit, and whose values fill it as those of exactly one kind do.
  * Writes the words anew. Returns the number of bytes that changed; 0: it is not such a line, and is as it was. */
 unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_parsed *out);
+/* Reads a line of whose keyword and the blank behind it at most four letters are left, and the rest of which has the fields of
+ * exactly one kind. Returns how many bytes stand in their place; SIZE_MAX: it is not such a line. */
+size_t uftrace_task_line_behead(const char *text, size_t length, struct uftrace_task_parsed *out);
+/* The keyword of a kind but UFTRACE_LINE_OTHER, and a blank. */
+const char *uftrace_task_word(enum uftrace_task_kind kind);
 
 #endif

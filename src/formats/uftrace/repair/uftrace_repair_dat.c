@@ -102,14 +102,14 @@ void uftrace_repair_doubt_last(struct uftrace_stream *t, uint64_t at)
 	if (t->back.at >= at || t->back.at < t->output.kept_from)
 		return;
 	if (t->back.behind_values)
-		uftrace_repair_doubt_values(t, t->back.at);
+		uftrace_repair_doubt_values(t, t->back.at - VALUE_UNIT, t->back.at);
 	uftrace_repair_doubt_record(t, t->back.at, t->back.at + UFTRACE_RECORD_SIZE);
 }
 
-void uftrace_repair_doubt_values(struct uftrace_stream *t, uint64_t at)
+void uftrace_repair_doubt_values(struct uftrace_stream *t, uint64_t from, uint64_t at)
 {
-	if (at >= t->output.kept_from + VALUE_UNIT)
-		doubt(t, at - VALUE_UNIT, at, "values directly before a time that was hit");
+	if (from >= t->output.kept_from)
+		doubt(t, from, at, "values directly before a record that does not fit");
 }
 
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next)

@@ -24,8 +24,9 @@ void uftrace_repair_doubt_call(struct uftrace_stream *t, uint64_t at, unsigned d
 void uftrace_repair_doubt_record(struct uftrace_stream *t, uint64_t at, uint64_t next);
 /* The same for the last record, in front of the one at `at`. */
 void uftrace_repair_doubt_last(struct uftrace_stream *t, uint64_t at);
-/* The values that end at `at`, where the record behind them has a time that was hit: the same hit may have reached them. */
-void uftrace_repair_doubt_values(struct uftrace_stream *t, uint64_t at);
+/* The record at `from` with its values, which end at `at`, where one begins that does not fit: the same damage may have reached
+ * them. */
+void uftrace_repair_doubt_values(struct uftrace_stream *t, uint64_t from, uint64_t at);
 /* What hit the bytes before it may have hit the low bytes of its time, which no check can see. */
 void uftrace_repair_doubt_behind(struct uftrace_stream *t, uint64_t at);
 

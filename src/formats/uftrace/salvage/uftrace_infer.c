@@ -433,7 +433,8 @@ static void add_build_ids(struct uftrace_walk *w)
 			struct uftrace_mapping *m = &w->maps->list[i].list[k];
 			const struct uftrace_infer_program *p = m->program != UFTRACE_NONE ? &n->programs[m->program] : NULL;
 			if (p && p->dbg_used && !m->build_id.length && w->symbols->dbgs[p->dbg].build_id.length == 40)
-				uftrace_map_identify(w, &w->maps->list[i], m, w->symbols->dbgs[p->dbg].build_id);
+				uftrace_map_identify(w, &w->maps->list[i], m, w->symbols->dbgs[p->dbg].build_id,
+						     UFTRACE_RULE_map_buildid_missing);
 			if (m->module == UFTRACE_NONE)
 				continue;
 			w->symbols->modules[m->module].mapped = true;

@@ -235,18 +235,49 @@ bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 	       uftrace_walk_set(w, &w->tasks->known_first, line.id, line.order);
 }
 
-bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct source *source, uint64_t at, uint64_t time)
+/* The digits of the time in a line: *from it, how many. 0: none. */
+static size_t time_of_line(const struct uftrace_walk *w, const struct uftrace_task_line *line, size_t *from)
 {
 	static const char key[] = "timestamp=";
+	const char *text = w->tasks->text + line->offset, *found = memmem(text, line->text, key, sizeof(key) - 1);
+	size_t length = 0;
+
+	*from = found ? (size_t)(found - text) + sizeof(key) - 1 : 0;
+	while (found && *from + length < line->text && strchr("0123456789.", text[*from + length]))
+		length++;
+	return length;
+}
+
+bool uftrace_rebuild_fork_time(struct uftrace_walk *w, struct uftrace_task_line *line, uint64_t time)
+{
+	size_t from, length = line->verbatim ? time_of_line(w, line, &from) : 0;
+	struct bytes b = { 0 };
+
+	if (!length)
+		return true;
+	line->time = time;
+	line->verbatim = false;
+	if (!w->plan)
+		return true;
+	print_time(&b, time);
+	bool failed = b.failed;
+	if (!failed)
+		uftrace_edit_add(w, &w->tasks->edits, line->offset + from, length, (const char *)b.data, b.size,
+				 UFTRACE_RULE_task_sess_after_task, "the time at which the session of its parent begins");
+	bytes_free(&b);
+	plan_lost_other(w->plan);
+	return !failed || uftrace_walk_fail(w, TM_NO_MEMORY);
+}
+
+bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct source *source, uint64_t at, uint64_t time)
+{
 	uint32_t first = map_get(&w->tasks->known_first, tid);
 	struct uftrace_task_line *line = first != UFTRACE_NONE ? &w->tasks->lines[first] : NULL;
 
 	if (!line || !line->verbatim)
 		return false;
-	const char *text = w->tasks->text + line->offset, *found = memmem(text, line->text, key, sizeof(key) - 1);
-	size_t from = found ? (size_t)(found - text) + sizeof(key) - 1 : 0, length = 0;
-	while (found && from + length < line->text && strchr("0123456789.", text[from + length]))
-		length++;
+	const char *text = w->tasks->text + line->offset;
+	size_t from, length = time_of_line(w, line, &from);
 	if (!length)
 		return false;
 	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_dat_time_before_task, source, at, UFTRACE_RECORD_SIZE,
@@ -283,7 +314,7 @@ bool uftrace_rebuild_exec(struct uftrace_walk *w)
 {
 	struct uftrace_sessions *sessions = w->sessions;
 
-	if (!w->tasks->damage || w->tasks->legacy_text)
+	if (w->info->foreign || w->tasks->legacy_text)
 		return true;
 	for (size_t i = 0; i < w->tasks->count; i++) {
 		const struct uftrace_task_line *line = &w->tasks->lines[i];
@@ -299,10 +330,18 @@ bool uftrace_rebuild_exec(struct uftrace_walk *w)
 		bool earlier = first != UFTRACE_NONE && w->tasks->lines[first].time < s->time;
 		if (s->begun || !s->used || !earlier || s->line == UFTRACE_NONE || s->brought)
 			continue;
-		finding_explains(w->tasks->damage, 1);
+		const struct uftrace_task_line *own = &w->tasks->lines[s->line];
+		if (w->tasks->damage)
+			finding_explains(w->tasks->damage, 1);
+		else
+			w->tasks->damage = finding_report(w->findings, UFTRACE_RULE_dat_unreferenced, uftrace_task_source(w),
+							  own->offset, own->length,
+							  "process %lld has records in this session, and no TASK line in it: "
+							  "readers find no function of them",
+							  (long long)s->pid);
 		if (!w->plan)
 			continue;
-		const struct uftrace_task_line *own = &w->tasks->lines[s->line];
+		plan_lost_other(w->plan);
 		struct bytes b = { 0 };
 		bytes_text(&b, "TASK timestamp=");
 		print_time(&b, s->time);

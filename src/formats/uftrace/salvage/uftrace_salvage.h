@@ -28,6 +28,8 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w);
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat);
 /* Gives the first line of a task the time of its first record, at `at` of the source. False: it cannot be. */
 bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct source *source, uint64_t at, uint64_t time);
+/* The line of a forked process gets another time: its own is before any session of its parents. */
+bool uftrace_rebuild_fork_time(struct uftrace_walk *w, struct uftrace_task_line *line, uint64_t time);
 /* Lines of tasks whose process began another program, and which task.txt does not have; after the records. */
 bool uftrace_rebuild_exec(struct uftrace_walk *w);
 /* Appends a SESS line. */

@@ -79,6 +79,50 @@ static enum dbg_state walk_types(struct dbg_walk *dbg, char which, struct uftrac
 	return DBG_GOOD;
 }
 
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static size_t word_length(struct uftrace_str text, size_t at)
+{
+	size_t n = 0;
+
+	while (at + n < text.length && is_word(text.text[at + n]))
+		n++;
+	return n;
+}
+
+/* "enum name {A,B=5,C}", as recorders write it. Readers stop at another one. */
+static bool is_enumeration(struct uftrace_str text)
+{
+	size_t at = 5, n;
+
+	if (text.length < 9 || memcmp(text.text, "enum ", 5) != 0 || text.text[text.length - 1] != '}')
+		return false;
+	while (at < text.length && text.text[at] != ' ')
+		at++;
+	if (at == 5 || text.length - at < 4 || text.text[at + 1] != '{')
+		return false;
+	for (at += 2; at < text.length - 1; at++) {
+		n = word_length(text, at);
+		if (!n)
+			return false;
+		at += n;
+		if (text.text[at] == '=') {
+			at += 1u + (text.text[at + 1] == '-');
+			uint64_t value;
+			n = word_length(text, at);
+			if (!text_parse_u64(text.text + at, n, &value))
+				return false;
+			at += n;
+		}
+		if (text.text[at] != ',' && at != text.length - 1)
+			return false;
+	}
+	return true;
+}
+
 static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enum dbg_state *state)
 {
 	struct uftrace_str rest = { text + 3, length - 3 };
@@ -101,7 +145,7 @@ static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enu
 		return begin_function(dbg, address, (struct uftrace_str){ rest.text + n + 1, rest.length - n - 1 });
 	}
 	if (text[0] == 'E') {
-		*state = DBG_GOOD;
+		*state = is_enumeration(rest) ? DBG_GOOD : DBG_BAD;
 		return true;
 	}
 	if (!dbg->d->count || !memchr("ARL", text[0], 3))

@@ -47,6 +47,7 @@ struct uftrace_lines {
 	uint64_t tids_offset, tids_length; /* of the list of tids */
 	bool tids_present;
 	struct finding *damage; /* a finding that explains lines which are missing */
+	bool torn;		/* lines are missing, or are there too often, elsewhere than at the end */
 };
 
 struct uftrace_info {

@@ -269,6 +269,7 @@ static void report_count(struct uftrace_walk *w, struct source *source, const st
 				    b->head ? "the number of lines that follow is not a number"
 					    : "the block does not say how many lines follow");
 	finding_path(fd, "%s", bit_keys[b->bit]);
+	l->torn = true;
 	if (!l->damage)
 		l->damage = fd;
 }
@@ -350,6 +351,7 @@ static void check_dates(struct uftrace_walk *w, struct source *source)
 			continue;
 		}
 		line_drop(line, UFTRACE_RULE_info_block_order, "a repetition, or in the wrong order");
+		l->torn = true;
 		if (l->damage)
 			finding_explains(l->damage, 1);
 		else
@@ -359,6 +361,7 @@ static void check_dates(struct uftrace_walk *w, struct source *source)
 	}
 	if (!date || elapsed)
 		return;
+	l->torn = true;
 	if (l->damage) {
 		finding_explains(l->damage, 1);
 	} else {
@@ -466,8 +469,10 @@ static void check_mask(struct uftrace_walk *w, struct source *source, uint64_t k
 		else
 			finding_say(*fd, "bit %u of info_mask is set, and the line '%s' is not there", bit, bit_keys[bit]);
 		finding_field(*fd, UFTRACE_H_INFO_MASK, 8, "info_mask = 0x%llx", (unsigned long long)w->info->head.mask);
-		if (!there)
+		if (!there) {
 			l->damage = *fd;
+			l->torn = true;
+		}
 	}
 }
 
@@ -488,6 +493,7 @@ static void check_strays(struct uftrace_walk *w, struct source *source, uint64_t
 			l->damage = fd;
 		}
 		line_drop(line, UFTRACE_RULE_info_block_missing, "a line whose key no reader knows");
+		l->torn = true;
 	}
 }
 
@@ -506,8 +512,8 @@ static bool holds_key(struct uftrace_str value)
 	return false;
 }
 
-/* Where lines are missing or are none, others that seem to be whole may have been hit: those in front of what no reader knows,
- * those that go on as another one, those that are not text. */
+/* Where lines are missing or are none, others that seem to be whole may have been hit: any of them. A file that ends too early is
+ * only short; of it these are those in front of what no reader knows, those that go on as another one, those that are not text. */
 static void doubt_lines(struct uftrace_walk *w, struct source *source)
 {
 	const struct uftrace_lines *l = &w->info->lines;
@@ -516,7 +522,7 @@ static void doubt_lines(struct uftrace_walk *w, struct source *source)
 		const struct uftrace_line *line = &l->list[i];
 		if (line->drop || line->bit >= UFTRACE_I_COUNT)
 			continue;
-		if ((i + 1 < l->count && l->list[i + 1].bit >= UFTRACE_I_COUNT) || !uftrace_str_is_text(line->value) ||
+		if (l->torn || (i + 1 < l->count && l->list[i + 1].bit >= UFTRACE_I_COUNT) || !uftrace_str_is_text(line->value) ||
 		    holds_key(line->value))
 			uftrace_repair_doubt(w, source, line->offset, line->raw);
 	}

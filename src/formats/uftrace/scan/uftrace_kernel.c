@@ -47,6 +47,23 @@ static bool block_name_known(struct uftrace_str name)
 	       (name.length > 14 && !memcmp(name.text, "events/", 7) && !memcmp(name.text + name.length - 7, "/format", 7));
 }
 
+/* What readers need of an event's format: its name, its id and the head of its fields. They refuse the recording without. */
+static bool format_is_read(const char *p, size_t size)
+{
+	static const char name[] = "name: ", id[] = "\nID: ", fields[] = "\nformat:\n";
+	const char *found = memmem(p, size, id, sizeof(id) - 1), *end = p + size;
+
+	if (size < sizeof(name) || memcmp(p, name, sizeof(name) - 1) != 0 || !found || !memmem(p, size, fields, sizeof(fields) - 1))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (((unsigned char)p[i] < ' ' && p[i] != '\n' && p[i] != '\t') || (unsigned char)p[i] > 126)
+			return false;
+	const char *digit = found + sizeof(id) - 1;
+	while (digit < end && *digit >= '0' && *digit <= '9')
+		digit++;
+	return digit > found + sizeof(id) - 1 && digit < end && *digit == '\n';
+}
+
 /* One block at p: its length with the line, or 0. */
 static size_t block_length(const char *p, const char *end)
 {
@@ -62,6 +79,8 @@ static size_t block_length(const char *p, const char *end)
 	    bytes > (uint64_t)(end - lf - 1))
 		return 0;
 	size_t length = (size_t)(lf - p) + 1 + (size_t)bytes;
+	if (!uftrace_str_is(name, "events/header_page") && !format_is_read(lf + 1, (size_t)bytes))
+		return 0;
 	/* The next block begins right after it. */
 	if (p + length < end && ((size_t)(end - p) - length < 9 || memcmp(p + length, "TRACEFS: ", 9) != 0))
 		return 0;
@@ -120,7 +139,8 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 		} while (next);
 		uint64_t offset = (uint64_t)(p - text), n = (uint64_t)((next ? next : end) - p);
 		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n,
-			       "a block of unknown name, or of more than 4096 bytes, or of another length than it says");
+			       "a block of unknown name, or of more than 4096 bytes, of another length than it says, or of a "
+			       "format that cannot be read");
 		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed,
 				 "not a block of kernel_header");
 		if (w->plan)

@@ -43,7 +43,8 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 						       .path = m->path,
 						       .build_id = m->build_id,
 						       .module = UFTRACE_NONE,
-						       .program = UFTRACE_NONE };
+						       .program = UFTRACE_NONE,
+						       .id_lost = m->id_lost };
 	w->maps->mappings++;
 	return true;
 }
@@ -51,6 +52,12 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 static bool has_wrong_id(const struct uftrace_map_line *line)
 {
 	return line->build_id.text && (line->build_id.length != 40 || !uftrace_str_is_hex(line->build_id));
+}
+
+/* Whether what stands behind the path can be replaced by a build id. */
+static bool id_is_lost(const struct uftrace_map_line *line, enum uftrace_map_state state)
+{
+	return state == UFTRACE_MAP_GOOD && line->path.text[0] == '/' && (!line->build_id.text || has_wrong_id(line));
 }
 
 static void check_mapping(struct uftrace_walk *w, struct source *source, const struct uftrace_map_line *m, uint64_t offset,
@@ -186,6 +193,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			report_long(w, source, edits, state, at, raw, length, line.id_at);
 			line.build_id = (struct uftrace_str){ NULL, 0 };
 		}
+		line.id_lost = seen == length && !line.odd && id_is_lost(&line, state);
 		if (state == UFTRACE_MAP_GOOD || state == UFTRACE_MAP_LONG_ID) {
 			check_mapping(w, source, &line, at, raw);
 			map->stack |= is_stack(line.path);
@@ -213,14 +221,22 @@ uint32_t uftrace_map_load(struct uftrace_walk *w, uint32_t file)
 	return map_parse(w, map) && w->status == TM_OK ? (uint32_t)(w->maps->count - 1) : UFTRACE_NONE;
 }
 
-void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id)
+void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id,
+			  unsigned rule)
 {
 	char text[64];
+	if (m->path.text < map->text || m->path.text >= map->text + map->size)
+		return; /* it was added */
 	int n = snprintf(text, sizeof(text), " build-id:%.*s", (int)build_id.length, build_id.text);
+	const char *behind = m->path.text + m->path.length;
+	size_t left = map->size - (size_t)(behind - map->text);
+	const char *end = memchr(behind, '\n', left);
+	size_t remove = end ? (size_t)(end - behind) : left;
 
-	uftrace_edit_add(w, &map->edits, (uint64_t)(m->path.text + m->path.length - map->text), 0, text, (size_t)n,
-			 UFTRACE_RULE_map_buildid_missing, "the build id that its debug information has");
+	uftrace_edit_add(w, &map->edits, (uint64_t)(behind - map->text), remove, text, (size_t)n, rule,
+			 "the build id that its symbols or its debug information have");
 	m->build_id = build_id;
+	m->id_lost = false;
 }
 
 void uftrace_map_doubt(struct uftrace_walk *w, const struct uftrace_map *map, const struct uftrace_mapping *m)
@@ -385,7 +401,12 @@ bool uftrace_map_check(struct uftrace_walk *w)
 				       "no mapping has a build id, which recorders of this version add at the end");
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];
-			if (!m->used || m->module != UFTRACE_NONE || ignored_module(m->path) || w->info->foreign)
+			if (m->module != UFTRACE_NONE || ignored_module(m->path) || w->info->foreign)
+				continue;
+			/* All programs and libraries have both: the rest of the path is another line's. */
+			if (map->build_ids && !m->build_id.text && !w->info->recorder_died)
+				uftrace_map_doubt(w, map, m);
+			if (!m->used)
 				continue;
 			if (w->info->recorder_died) {
 				finding_explains(w->info->recorder_died, 1);

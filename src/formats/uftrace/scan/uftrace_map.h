@@ -15,6 +15,7 @@ struct uftrace_mapping {
 	uint32_t module;  /* index of its symbols; UFTRACE_NONE */
 	uint32_t program; /* of struct uftrace_infer; UFTRACE_NONE */
 	bool used;	  /* a record has an address in it */
+	bool id_lost;	  /* its line, which is as it was read, has no build id of 40 digits */
 };
 
 struct uftrace_map {
@@ -42,7 +43,8 @@ struct uftrace_maps {
 
 bool uftrace_map_walk(struct uftrace_walk *w);
 /* Gives a mapping of that map the build id that its file has. */
-void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id);
+void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, struct uftrace_str build_id,
+			  unsigned rule);
 /* Adds a mapping that is not in the text of the map; the list stays in order. */
 bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line);
 /* Lists the line of a mapping as doubtful. */

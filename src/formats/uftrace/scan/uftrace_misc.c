@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
+#include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_side.h"
@@ -168,6 +169,8 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 		char shown[TEXT_QUOTE_SIZE];
 		finding_report(w->findings, UFTRACE_RULE_default_opts_unexpected, source, 0, size,
 			       "every command takes '%s' as if it were typed", text_quote(shown, text, size));
+		if (!uftrace_str_is_text((struct uftrace_str){ text, size - (text[size - 1] == '\n') }))
+			uftrace_repair_doubt(w, source, 0, size);
 	}
 	free(text);
 	return true;

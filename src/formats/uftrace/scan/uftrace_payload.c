@@ -242,7 +242,8 @@ unsigned uftrace_payload_strayed(struct uftrace_stream *t, uint64_t at, uint64_t
 	struct uftrace_walk *w = t->w;
 	struct finding *fd;
 
-	if (uftrace_session_at(w->sessions, w->tasks, t->pid, time) == t->session.index &&
+	/* The last session ends at the greatest time, and does not have it. */
+	if (time != UINT64_MAX && uftrace_session_at(w->sessions, w->tasks, t->pid, time) == t->session.index &&
 	    uftrace_session_reaches(w->tasks, (int64_t)t->dat->tid, time))
 		return UFTRACE_RULE_COUNT;
 	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, at, next - at,

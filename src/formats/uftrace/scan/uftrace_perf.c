@@ -16,6 +16,7 @@ struct perf_walk {
 	uint64_t kept_from;
 	uint64_t previous, last; /* the latest time; that of the last record, of `last_size` bytes at `last_at` */
 	uint64_t last_at;
+	uint64_t beside; /* where records go on behind damage */
 	uint32_t last_size;
 	struct map switched; /* tid -> 1 out, 0 in */
 	struct finding *order, *unknown, *pair, *type;
@@ -149,6 +150,10 @@ static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint3
 				    type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
+		/* What hit it may have hit the records beside it. */
+		if (perf->last_size && perf->last_at + perf->last_size == at)
+			plan_doubt(w->plan, perf->source, perf->last_at, perf->last_size, "directly before damaged bytes");
+		perf->beside = next;
 		if (at > perf->kept_from)
 			plan_copy(w->plan, perf->out, perf->source, perf->kept_from, at - perf->kept_from);
 		plan_drop(w->plan, perf->source, at, next - at, rule, "not a perf record");
@@ -176,6 +181,8 @@ static bool walk_file(struct perf_walk *perf)
 		}
 		if (size > perf->source->size - at)
 			break;
+		if (w->plan && at && perf->beside == at)
+			plan_doubt(w->plan, perf->source, at, size, "directly after damaged bytes");
 		if (w->plan && !type_is_read(type) && !is_expected(type, size))
 			plan_doubt(w->plan, perf->source, at, size, "a record of a type that recorders do not ask for");
 		if (type_is_read(type)) {

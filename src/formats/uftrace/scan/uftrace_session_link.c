@@ -12,6 +12,7 @@
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
+#define MADE_SIDS 4u /* ids for sessions whose own readers cannot take, and that have no map */
 #define SIDS_MAX 64u /* sessions without a map for which one is looked for */
 
 static int64_t sid_key(struct uftrace_str sid)
@@ -215,8 +216,34 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 	return true;
 }
 
+#define GENERATIONS_MAX 16u
+
+/* Readers give a forked process the session of its parent at that time. */
+static bool check_fork_time(struct uftrace_walk *w, const struct link *l, struct uftrace_task_line *line)
+{
+	int64_t pid = line->parent;
+	uint32_t first = map_get(&l->first_of_pid, (uint64_t)pid);
+
+	if (w->info->foreign || uftrace_session_at(w->sessions, w->tasks, line->parent, line->time) != UFTRACE_NONE)
+		return true;
+	for (unsigned i = 0; first == UFTRACE_NONE && i < GENERATIONS_MAX; i++) {
+		uint32_t parent = map_get(&w->tasks->parents, (uint64_t)pid);
+		if (parent == UFTRACE_NONE)
+			return true;
+		pid = w->tasks->lines[parent].parent;
+		first = map_get(&l->first_of_pid, (uint64_t)pid);
+	}
+	if (first == UFTRACE_NONE || !w->sessions->list[first].linked)
+		return true;
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_sess_after_task, uftrace_task_source(w), line->offset,
+					    line->length, "process %lld is forked before the session of its parent %lld begins",
+					    (long long)line->id, (long long)line->parent);
+	finding_path(fd, "line %u", line->number);
+	return uftrace_rebuild_fork_time(w, line, w->sessions->list[first].time);
+}
+
 /* False with *dropped: the line closes a circle. */
-static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftrace_task_line *line, bool *dropped)
+static bool link_fork(struct uftrace_walk *w, struct link *l, struct uftrace_task_line *line, bool *dropped)
 {
 	struct source *source = uftrace_task_source(w);
 	struct finding *fd;
@@ -238,7 +265,7 @@ static bool link_fork(struct uftrace_walk *w, struct link *l, const struct uftra
 				    "the parent %lld of process %lld is unknown", (long long)line->parent, (long long)line->id);
 		finding_path(fd, "line %u", line->number);
 	}
-	return uftrace_walk_set(w, &w->tasks->parents, line->id, line->order);
+	return check_fork_time(w, l, line) && uftrace_walk_set(w, &w->tasks->parents, line->id, line->order);
 }
 
 static void move_library(struct uftrace_walk *w, const struct uftrace_task_line *line, uint64_t to)
@@ -390,11 +417,15 @@ bool uftrace_session_programs(struct uftrace_walk *w)
 
 	for (size_t i = 0; i < w->sessions->count; i++) {
 		const struct uftrace_session *session = &w->sessions->list[i];
-		if (session->unmapped && w->maps->list[session->map].count)
-			finding_say(finding_milder(w->findings, UFTRACE_RULE_map_exe_missing, TM_WARNING,
-						   w->dir->files[w->maps->list[session->map].file].source, 0, 0),
-				    "the program '%s' of the session is not in its map",
-				    text_quote(shown, session->exename.text, session->exename.length));
+		if (!session->unmapped || !w->maps->list[session->map].count)
+			continue;
+		const struct uftrace_task_line *line = &w->tasks->lines[session->line];
+		finding_say(finding_milder(w->findings, UFTRACE_RULE_map_exe_missing, TM_WARNING,
+					   w->dir->files[w->maps->list[session->map].file].source, 0, 0),
+			    "the program '%s' of the session is not in its map",
+			    text_quote(shown, session->exename.text, session->exename.length));
+		if (line->verbatim) /* of the two this one is read */
+			uftrace_repair_doubt(w, uftrace_task_source(w), line->offset, line->length);
 	}
 	return true;
 }
@@ -460,11 +491,14 @@ static unsigned differing(struct uftrace_str a, struct uftrace_str b)
 	return n;
 }
 
-/* The map that no session names, that has the program of this one, and whose id is the session's but for two digits. */
+#define DIGITS_HIT 2u	/* so many digits of an id may be others, */
+#define LETTERS_HIT 10u /* so many of one that is no number: two hits of eight bytes leave six */
+
+/* The map that no session names, that has the program of this one, and whose id is the session's but for what a hit may change. */
 static uint32_t map_without_session(const struct uftrace_walk *w, const struct map *sids, const struct uftrace_session *s)
 {
 	uint32_t found = UFTRACE_NONE;
-	unsigned near = 0;
+	unsigned near = 0, most = uftrace_str_is_hex(s->sid) ? DIGITS_HIT : LETTERS_HIT;
 
 	for (uint32_t i = 0; i < w->maps->count; i++) {
 		const struct uftrace_map *map = &w->maps->list[i];
@@ -477,12 +511,29 @@ static uint32_t map_without_session(const struct uftrace_walk *w, const struct m
 			program = uftrace_str_equal(map->list[k].path, s->exename);
 		if (!program)
 			continue;
-		if (differing(sid, s->sid) <= 2) {
+		if (differing(sid, s->sid) <= most) {
 			near++;
 			found = i;
 		}
 	}
 	return near == 1 ? found : UFTRACE_NONE;
+}
+
+/* Readers end an id at a blank, and look for the map of what they have. */
+static bool sid_is_cut(struct uftrace_str sid)
+{
+	for (size_t i = 0; i < sid.length; i++)
+		if (sid.text[i] <= ' ' || sid.text[i] == 127)
+			return true;
+	return false;
+}
+
+static void rename_session(struct uftrace_walk *w, struct uftrace_session *s, struct uftrace_str sid)
+{
+	s->at = (uint64_t)(s->sid.text - w->tasks->text);
+	s->renamed = (uint32_t)s->sid.length;
+	s->sid = sid;
+	w->tasks->lines[s->line].verbatim = false; /* where it is moved, it is written anew */
 }
 
 /* The session takes the id of the map, where nothing else names its own. */
@@ -498,15 +549,14 @@ static bool mend_sid(struct uftrace_walk *w, struct uftrace_session *s, uint32_t
 		w->findings, UFTRACE_RULE_task_session_without_map, uftrace_task_source(w), line->offset, line->length,
 		"there is no map of this session; %s, which has its program, is of none", file->source->name);
 	finding_path(fd, "line %u", line->number);
-	s->at = (uint64_t)(s->sid.text - w->tasks->text);
-	s->renamed = (uint32_t)s->sid.length;
-	s->sid = (struct uftrace_str){ file->name.sid, file->name.sid_length };
-	line->verbatim = false; /* where it is moved, it is written anew */
+	rename_session(w, s, (struct uftrace_str){ file->name.sid, file->name.sid_length });
 	return true;
 }
 
 static bool mend_sids(struct uftrace_walk *w)
 {
+	static const char *const made[MADE_SIDS] = { "0000000000000001", "0000000000000002", "0000000000000003",
+						     "0000000000000004" };
 	struct map sids = { 0 };
 	unsigned maps = 0;
 	bool good = true;
@@ -519,8 +569,13 @@ static bool mend_sids(struct uftrace_walk *w)
 			continue;
 		maps++;
 		uint32_t map = map_without_session(w, &sids, s);
+		struct uftrace_str own = { made[i % MADE_SIDS], UFTRACE_SID_LENGTH };
 		if (map != UFTRACE_NONE)
 			good = mend_sid(w, s, map) && uftrace_walk_set(w, &sids, sid_key(s->sid), i);
+		else if (sid_is_cut(s->sid) && map_get(&sids, (uint64_t)sid_key(own)) == UFTRACE_NONE) {
+			rename_session(w, s, own);
+			good = uftrace_walk_set(w, &sids, sid_key(s->sid), i);
+		}
 	}
 	map_free(&sids);
 	return good;

@@ -275,7 +275,7 @@ static const struct uftrace_dbg_function *dbg_function(const struct uftrace_walk
 			else
 				high = middle;
 		}
-		if (low < d->count && d->list[low].address < symbol->end)
+		if (low < d->count && d->list[low].address == symbol->address)
 			return &d->list[low];
 	}
 	return NULL;

@@ -56,8 +56,6 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 		if (fd)
 			finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 		*suspect = *odd = t->ahead = true;
-		if (t->started && t->back.at + UFTRACE_RECORD_SIZE < at)
-			uftrace_repair_doubt_values(t, at);
 	}
 	if (!t->started && t->begin && time < t->begin) {
 		fd = finding_milder(w->findings, UFTRACE_RULE_dat_time_before_task, TM_WARNING, t->source, at, UFTRACE_RECORD_SIZE);
@@ -170,8 +168,12 @@ static void walk_record(struct uftrace_stream *t, uint64_t at, uint64_t next, ui
 		odd |= !placed || !nested;
 		suspect |= !placed || !nested;
 	}
-	if (odd)
+	if (odd) {
+		/* What begins at the wrong record may have begun in the values before it. */
+		if (t->started && t->back.at + UFTRACE_RECORD_SIZE < at)
+			uftrace_repair_doubt_values(t, t->back.at, at);
 		uftrace_repair_doubt_record(t, at, next);
+	}
 	if (!placed)
 		uftrace_repair_doubt_behind(t, next);
 	t->started = true;
@@ -242,7 +244,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 			return uftrace_damage_drop_repeated(t, at, after);
 	}
 	/* A time that cannot be says nothing of the session. */
-	uint64_t sound = time && time >= t->begin ? time : uftrace_resync_time(t);
+	uint64_t sound = time && time >= t->begin && time < UFTRACE_TIME_MAX ? time : uftrace_resync_time(t);
 	if (call)
 		uftrace_place_session(t, sound);
 	if (!call)

@@ -111,6 +111,33 @@ static bool holds_line(struct uftrace_str name)
 	return false;
 }
 
+/* Whether it is a name with a blank in it that no language has: the ends of two lines, or what hit the blank in front of it. */
+static bool has_odd_blank(struct uftrace_str name)
+{
+	static const char *const demangled[] = { "operator", "vtable ", "typeinfo ", "guard ", "VTT ", "non-virtual ", "virtual " };
+
+	if (!memchr(name.text, ' ', name.length))
+		return false;
+	for (size_t i = 0; i < name.length; i++)
+		if (strchr("(<[{:*&.", name.text[i]))
+			return false;
+	for (size_t i = 0; i < sizeof(demangled) / sizeof(demangled[0]); i++)
+		if (name.length > strlen(demangled[i]) && !memcmp(name.text, demangled[i], strlen(demangled[i])))
+			return false;
+	return true;
+}
+
+/* A line that readers take for a symbol without a name: records of the function find no specification. */
+static void report_nameless(struct sym_walk *sym, const struct uftrace_sym_line *line, uint64_t line_number)
+{
+	uftrace_repair_doubt(sym->w, sym->source, line->offset, line->raw);
+	if (sym->malformed++)
+		return;
+	struct finding *fd = finding_report(sym->w->findings, UFTRACE_RULE_sym_line_malformed, sym->source, line->offset, line->raw,
+					    "the symbol at %llx has no name", (unsigned long long)line->address);
+	finding_path(fd, "line %llu", (unsigned long long)line_number);
+}
+
 static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line, uint64_t line_number)
 {
 	struct uftrace_walk *w = sym->w;
@@ -154,7 +181,9 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 		sym->unsorted.previous = sym->previous;
 	}
 	sym->previous = line->address;
-	if (holds_line(line->name))
+	if (!line->name.length)
+		report_nameless(sym, line, line_number);
+	if (holds_line(line->name) || has_odd_blank(line->name))
 		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
 	if (line->name.length > UFTRACE_SYM_NAME_ADVISED) {
 		fd = finding_report(w->findings, UFTRACE_RULE_sym_name_too_long, sym->source, line->offset, line->raw,
@@ -228,7 +257,9 @@ static bool walk_lines(struct sym_walk *sym)
 			const char *behind = line.name.text + line.name.length; /* a tab ends it */
 			size_t left = length - (size_t)(behind - text);
 			size_t digits = uftrace_hex_digits(text, length);
-			bool cut = digits < sym->digits; /* its beginning may be gone */
+			bool cut = digits < sym->digits;	 /* its beginning may be gone */
+			if (digits > sym->digits && sym->digits) /* that of the first one is */
+				uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, sym->first_data);
 			sym->digits = digits > sym->digits ? digits : sym->digits;
 			if (cut || (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 })))
 				uftrace_repair_doubt(sym->w, sym->source, at, raw);
@@ -240,6 +271,24 @@ static bool walk_lines(struct sym_walk *sym)
 		at += raw;
 	}
 	return true;
+}
+
+/* Symbols beside those that are not in their place, [last + 1, last + 1 + run), which contradict these: where they are hardly more,
+ * these may be in their place, and they not. */
+static void doubt_contradicted(struct sym_walk *sym, uint32_t last, uint32_t run)
+{
+	const struct uftrace_symbol *list = sym->m->symbols;
+	const uint32_t from = last + 1, upto = from + run, most = 4 * run;
+	uint32_t front = 0, behind = 0;
+
+	while (front <= most && front <= last && list[last - front].address > list[from].address)
+		front++;
+	while (behind <= most && upto + behind < sym->m->count && list[upto + behind].address < list[upto - 1].address)
+		behind++;
+	for (uint32_t i = 0; front <= most && i < front; i++)
+		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[last - i].name);
+	for (uint32_t i = 0; behind <= most && i < behind; i++)
+		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[upto + i].name);
 }
 
 /* Writers sort symbols. Those that are not in the longest row of ascending addresses are doubtful: it is found by patience sorting
@@ -267,13 +316,14 @@ static bool doubt_unsorted(struct sym_walk *sym)
 		ends[low] = i;
 		longest += low == longest;
 	}
-	uint32_t next = ends[longest - 1];
-	bool doubtful = false;
+	uint32_t next = ends[longest - 1], run = 0;
 	for (uint32_t i = (uint32_t)count; i-- > 0;) {
 		/* The one in front may go on as the first of what does not belong there. */
-		if (i != next || doubtful)
+		if (i != next || run)
 			uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, list[i].name);
-		doubtful = i != next;
+		if (i == next && run)
+			doubt_contradicted(sym, i, run);
+		run = i != next ? run + 1 : 0;
 		if (i == next)
 			next = before[i];
 	}
@@ -452,6 +502,35 @@ static void mend_build_id(struct sym_walk *sym)
 		plan_lost_other(sym->w->plan);
 }
 
+static void report_map_id(struct uftrace_walk *w, const struct uftrace_map *map, const struct uftrace_mapping *line)
+{
+	char shown[TEXT_QUOTE_SIZE];
+
+	finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, w->dir->files[map->file].source,
+		       (uint64_t)(line->path.text - map->text), line->path.length,
+		       "the mapping of '%s' has no build id of 40 digits, and its symbol file has one: readers do not use the file",
+		       text_quote(shown, line->path.text, line->path.length));
+	uftrace_map_doubt(w, map, line);
+}
+
+/* The lines of maps that have the file's path, and no build id or one that is none, where others of the map have theirs. */
+static void mend_map_ids(struct sym_walk *sym)
+{
+	const struct uftrace_module *m = sym->m;
+
+	if (!m->headed || m->build_id.length != 40 || !uftrace_str_is_hex(m->build_id) || sym->w->info->foreign)
+		return;
+	for (size_t i = 0; i < sym->w->maps->count; i++)
+		for (size_t k = 0; sym->w->maps->list[i].build_ids && k < sym->w->maps->list[i].count; k++) {
+			struct uftrace_mapping *line = &sym->w->maps->list[i].list[k];
+			if (!line->id_lost || !uftrace_str_equal(line->path, m->path))
+				continue;
+			report_map_id(sym->w, &sym->w->maps->list[i], line);
+			uftrace_map_identify(sym->w, &sym->w->maps->list[i], line, m->build_id,
+					     UFTRACE_RULE_sym_mismatched_identity);
+		}
+}
+
 /* Whether readers look for the symbols of the program in a file of this name: NAME.sym, or NAME-XXXX.sym where several have one
  * name. */
 static bool is_file_of(const char *file, struct uftrace_str path)
@@ -535,6 +614,7 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	close_symbols(sym);
 	mend_build_id(sym);
 	mend_path(sym);
+	mend_map_ids(sym);
 	if (!uftrace_place_map(w, sym->m))
 		return false;
 	uftrace_sym_name(w, sym->m, output, sizeof(output));

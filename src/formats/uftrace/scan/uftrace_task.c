@@ -182,12 +182,30 @@ static bool mend_line(struct uftrace_walk *w, struct text_line *l, struct uftrac
 	return l->mended = true;
 }
 
+/* Writes the keyword of a line anew, of which bytes are missing. */
+static bool add_keyword(struct uftrace_walk *w, struct text_line *l, struct uftrace_task_parsed *parsed)
+{
+	char shown[TEXT_QUOTE_SIZE];
+	size_t left = l->ended && !l->had_nul ? uftrace_task_line_behead(l->text, l->length, parsed) : SIZE_MAX;
+
+	if (left == SIZE_MAX)
+		return false;
+	const char *word = uftrace_task_word(parsed->kind);
+	name_line(finding_report(w->findings, UFTRACE_RULE_task_line_malformed, l->source, l->offset, l->raw,
+				 "the keyword of the line is incomplete: '%s'", text_quote(shown, l->text, l->length)),
+		  l);
+	uftrace_edit_add(w, &w->tasks->edits, l->offset, left, word, strlen(word), UFTRACE_RULE_task_line_malformed,
+			 "the keyword of the line, whose values are there");
+	uftrace_repair_doubt(w, l->source, l->offset + left, l->raw - left);
+	return l->mended = true;
+}
+
 static bool walk_line(struct uftrace_walk *w, struct text_line *l)
 {
 	struct uftrace_task_parsed parsed = { .kind = uftrace_task_keyword(l->text, l->length) };
 	bool good = parsed.kind != UFTRACE_LINE_OTHER && uftrace_task_line_read(l->text, l->length, &parsed);
 
-	good = good || mend_line(w, l, &parsed);
+	good = good || mend_line(w, l, &parsed) || add_keyword(w, l, &parsed);
 	if (parsed.kind == UFTRACE_LINE_OTHER && l->ended && !l->had_nul) {
 		uftrace_repair_doubt(w, l->source, l->offset, l->raw);
 		char shown[TEXT_QUOTE_SIZE];
