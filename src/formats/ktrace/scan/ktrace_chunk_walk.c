@@ -4,11 +4,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 #include "formats/ktrace/scan/ktrace_event.h"
 #include "formats/ktrace/scan/ktrace_payload.h"
+
+/* Blocks that were written twice: sizes are powers of two. */
+#define BLOCK_LEAST 64u
+#define BLOCK_MOST 4096u
 
 /* Doubt about its header. Of a chunk whose size does not fit, chunk_payload() and ktrace_events_walk() know more. */
 static void chunk_doubt(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk, uint64_t length)
@@ -55,6 +60,20 @@ static void chunk_unfinished(struct ktrace_walk *w, const struct ktrace_chunk *c
 		    : chunk->tag == KTRACE_EVENTS     ? "; its data are events"
 		    : chunk->tag == KTRACE_THREAD_MAP ? "; its data are a thread map"
 						      : "; its data are not events");
+}
+
+/* A chunk comes again so many bytes behind the first one: lists the block that it is in, if that repeats the block before. */
+static void chunk_doubt_copy(struct ktrace_walk *w, uint64_t offset, uint64_t size)
+{
+	uint8_t before[BLOCK_MOST], block[BLOCK_MOST];
+
+	if (!w->repair.plan || size < BLOCK_LEAST || size > BLOCK_MOST || size & (size - 1))
+		return;
+	const uint64_t at = offset / size * size;
+	if (at < size || size > w->in.source->size - at || source_read(w->in.source, at - size, before, (size_t)size) != TM_OK ||
+	    source_read(w->in.source, at, block, (size_t)size) != TM_OK || memcmp(before, block, (size_t)size) != 0)
+		return;
+	ktrace_repair_doubt(&w->repair, at, at + size, "repeats the bytes before it: a block may have been written twice");
 }
 
 /* Where a chunk of its kind may be. */
@@ -106,8 +125,12 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 				     "a %s chunk belongs in the body; it is within the header size", kind->name);
 	}
 	uint64_t bit = UINT64_C(1) << ktrace_kind_index(kind);
-	if (kind->single && c->singles & bit)
+	if (kind->single && c->singles & bit) {
 		chunk_report(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER, "a second %s chunk", kind->name);
+		chunk_doubt_copy(w, chunk->offset, chunk->offset - c->first[ktrace_kind_index(kind)]);
+	} else {
+		c->first[ktrace_kind_index(kind)] = chunk->offset;
+	}
 	c->singles |= bit;
 }
 

@@ -10,6 +10,7 @@ struct ktrace_chunks {
 	bool in_header;
 	uint64_t body;		       /* offset of the body */
 	uint64_t singles;	       /* bit i: kind i of the table was seen */
+	uint64_t first[64];	       /* offset of the first of that kind */
 	uint64_t last_data, last_size; /* payload of the chunk before */
 	bool last_events;	       /* they are records of events */
 	bool broken;		       /* the size of that chunk is wrong */
