@@ -29,6 +29,8 @@ uint32_t uftrace_session_at(struct uftrace_sessions *sessions, const struct uftr
 		if (line == UFTRACE_NONE || tasks->lines[line].parent == pid)
 			return UFTRACE_NONE;
 		pid = tasks->lines[line].parent;
+		/* What its parent runs later is not its own. */
+		time = tasks->lines[line].time < time ? tasks->lines[line].time : time;
 	}
 	return UFTRACE_NONE;
 }

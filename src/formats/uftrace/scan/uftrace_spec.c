@@ -137,7 +137,8 @@ bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uf
 	}
 	if (source == SPEC_ARG && value.length >= 6 && !memcmp(value.text, "lines=", 6))
 		return true;
-	struct uftrace_str rest = value, one;
+	/* A line ends at a NUL, for readers. */
+	struct uftrace_str rest = { value.text, strnlen(value.text, value.length) }, one;
 	while (uftrace_str_next(&rest, ';', &one))
 		if (one.length && !spec_add(w, one, source, offset ? offset + (uint64_t)(one.text - value.text) : 0))
 			return false;
