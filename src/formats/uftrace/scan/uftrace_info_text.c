@@ -377,6 +377,7 @@ static void report_order(struct uftrace_walk *w, struct source *source, size_t i
 {
 	const struct uftrace_line *line = &w->info->lines.list[index];
 
+	w->info->lines.torn |= again;
 	if (*order) {
 		finding_explains(*order, 1);
 		return;
@@ -399,6 +400,7 @@ static void check_single(struct uftrace_walk *w, struct source *source, size_t f
 		if (line->drop || line->bit != bit)
 			continue;
 		line_drop(line, UFTRACE_RULE_info_block_order, "a repetition");
+		l->torn = true;
 		if (*order)
 			finding_explains(*order, 1);
 		else
@@ -518,7 +520,7 @@ static void doubt_lines(struct uftrace_walk *w, struct source *source)
 {
 	const struct uftrace_lines *l = &w->info->lines;
 
-	for (size_t i = 0; l->damage && i < l->count; i++) {
+	for (size_t i = 0; (l->damage || l->torn) && i < l->count; i++) {
 		const struct uftrace_line *line = &l->list[i];
 		if (line->drop || line->bit >= UFTRACE_I_COUNT)
 			continue;

@@ -589,6 +589,53 @@ static void mend_path(struct sym_walk *sym)
 		plan_lost_other(sym->w->plan);
 }
 
+/* The only program in the maps that has a symbol file of this name. */
+static struct other_name only_program(const struct uftrace_walk *w, const char *file)
+{
+	struct other_name found = { 0 };
+
+	for (size_t i = 0; i < w->maps->count; i++)
+		for (size_t k = 0; k < w->maps->list[i].count; k++) {
+			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
+			if (!is_file_of(file, map->path))
+				continue;
+			if (found.map && !(uftrace_str_equal(found.mapping->path, map->path) &&
+					   uftrace_str_equal(found.mapping->build_id, map->build_id)))
+				return (struct other_name){ 0 };
+			found = (struct other_name){ &w->maps->list[i], map, found.count + 1 };
+		}
+	return found;
+}
+
+/* A head whose lines are both gone in one: readers take what is left for the path of another program. */
+static void mend_head(struct sym_walk *sym)
+{
+	static const char key[] = "# path name: ";
+	struct uftrace_module *m = sym->m;
+	const char *text = sym->text + sym->path_offset;
+
+	if (m->headed || m->build_id.length || sym->path_raw < sizeof(key) || memcmp(text, key, sizeof(key) - 1) != 0 ||
+	    sym->w->info->foreign)
+		return;
+	struct other_name other = only_program(sym->w, sym->source->name);
+	struct uftrace_str path = other.map ? other.mapping->path : (struct uftrace_str){ NULL, 0 };
+	struct uftrace_str id = other.map ? other.mapping->build_id : path;
+	if (!path.length || path.length > PATH_LINE_MAX || !uftrace_str_is_text(path) || id.length != 40 || !uftrace_str_is_hex(id))
+		return;
+	char line[PATH_LINE_MAX + 96];
+	finding_report(sym->w->findings, UFTRACE_RULE_sym_mismatched_identity, sym->source, sym->path_offset, sym->path_raw,
+		       "the lines of the path and of the build id are damaged: readers do not use the file");
+	int n = snprintf(line, sizeof(line), "# path name: %.*s\n# build-id: %.*s\n", (int)path.length, path.text, (int)id.length,
+			 id.text);
+	uftrace_edit_add(sym->w, &sym->edits, sym->path_offset, sym->path_raw, line, (size_t)n,
+			 UFTRACE_RULE_sym_mismatched_identity, "the program of the maps that has the name of the file");
+	m->path = path;
+	m->build_id = id;
+	m->headed = true;
+	if (sym->w->plan)
+		plan_lost_other(sym->w->plan);
+}
+
 static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t index)
 {
 	struct uftrace_file *file = &w->dir->files[index];
@@ -614,6 +661,7 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	close_symbols(sym);
 	mend_build_id(sym);
 	mend_path(sym);
+	mend_head(sym);
 	mend_map_ids(sym);
 	if (!uftrace_place_map(w, sym->m))
 		return false;

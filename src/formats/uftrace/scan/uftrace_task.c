@@ -158,6 +158,7 @@ static bool remove_nul(struct uftrace_walk *w, const struct text_line *l)
 	clean[l->length] = '\n';
 	uftrace_edit_add(w, &w->tasks->edits, l->offset, l->raw, clean, l->length + 1, UFTRACE_RULE_task_nul_bytes,
 			 "the line without its NUL bytes");
+	uftrace_repair_doubt(w, l->source, l->offset, l->raw); /* which may have been digits */
 	free(clean);
 	return true;
 }
