@@ -35,10 +35,10 @@ CEILINGS = {
         "uftrace": {"invented": 1},
     },
     "all": {
-        "fxt": {"invented": 7},
+        "fxt": {"invented": 6},
         "ktrace": {},
         "lttng": {"altered": 720, "invented": 66, "lost, one hit": 0.12, "lost, 400 hits": 12.9},
-        "tracedat": {"altered": 3, "invented": 10},
+        "tracedat": {"altered": 3, "invented": 8},
         "uftrace": {},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.

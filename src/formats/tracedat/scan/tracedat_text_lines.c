@@ -2,14 +2,15 @@
 #include "core/text.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
-/* Whether the bytes of a line, or of a piece of one, are text: UTF-8 without control characters. */
-static bool line_is_text(const uint8_t *text, size_t size)
+/* Whether the bytes of a line, or of a piece of one that does not end with it, are text: UTF-8 without control characters. */
+static bool line_is_text(const uint8_t *text, size_t size, bool ends)
 {
 	for (size_t i = 0; i < size; i++)
 		if ((text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f)
 			return false;
+	const size_t valid = utf8_valid_prefix(text, size);
 	/* A character may be cut at the end of a piece. */
-	return utf8_valid_prefix(text, size) + 4 > size;
+	return ends ? valid == size : valid + 4 > size;
 }
 
 /* Why a line is reported, and doubtful. */
@@ -32,7 +33,7 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l,
 			l->event = text[at] != '#' && text[at] != '\n';
 		l->begun = !lf;
 		size_t length = lf ? (size_t)(lf - text) - at : size - at;
-		if (!l->chunks && !line_is_text(text + at, length))
+		if (!l->chunks && !line_is_text(text + at, length, lf != NULL))
 			line_suspect(w, offset + at, length + (lf != NULL));
 		if (!lf)
 			return;
