@@ -391,7 +391,8 @@ struct tracemend_range {
 };
 
 /* Plans a repair, and writes nothing. The repair needs the files of the input as they are until it is freed. NULL and *error on
- * failure; TM_NOTHING when nothing can be salvaged, TM_BUG when the planned output would not check clean. */
+ * failure; TM_NOTHING when nothing can be salvaged, TM_USAGE when there are two captures in one, TM_BUG when the planned output
+ * would not check clean. */
 TRACEMEND_API struct tracemend_repair *tracemend_repair(struct tracemend_input *input, const struct tracemend_options *options,
 							struct tracemend_error *error);
 TRACEMEND_API const struct tracemend_outcome *tracemend_repair_outcome(const struct tracemend_repair *repair);

@@ -130,7 +130,8 @@ struct format {
 	 * called for a directory only after a bid for it. */
 	struct bid (*bid)(struct bundle *b, struct window *w);
 	/* Returns TM_OK when it walked the whole capture, whatever it found; TM_NOTHING when a plan was wanted and nothing can be
-	 * salvaged; else TM_IO, TM_NO_MEMORY, TM_LIMIT or TM_CANCELLED (details in b->error). */
+	 * salvaged, TM_USAGE when it was wanted and there are two captures; else TM_IO, TM_NO_MEMORY, TM_LIMIT or TM_CANCELLED
+	 * (details in b->error). */
 	enum tracemend_status (*scan)(struct scan *s);
 	/* Makes a valid capture, or one that breaks g->rule and reports exactly that rule and its gen_expect() companions. Further
 	 * notes and warnings may be reported, further errors may not. */

@@ -157,3 +157,20 @@ load helper
 	exits 4 repair instance -o out
 	said "nothing can be salvaged"
 }
+
+@test "the files of two LTTng recordings in one folder are not one capture, one file of another one is no recording" {
+	"$TRACEMEND" gen -q -f lttng -o made --with 2.3 --count 3
+	cp -r made/valid-0001 two
+	for name in made/valid-0003/*; do
+		cp "$name" "two/$(basename "$name")-2"
+	done
+	exits 2 repair two -o out
+	said "files of two recordings"
+	said "that of fs_0, which started at 1206738629 s"
+	said "that of flight-kernel_0-2, at 1120800441 s"
+	[ ! -e out ]
+	exits 1 check -q two
+	cp -r made/valid-0001 one
+	cp made/valid-0003/metadata_0 one/metadata_0-2
+	exits 3 repair one -o out
+}

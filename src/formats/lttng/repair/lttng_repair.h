@@ -34,6 +34,10 @@ bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct 
  * and that may reach into its neighbours. */
 bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_t end, unsigned rule, bool hit);
 
+/* lttng_several.c */
+/* Whether the files are those of two recordings, which the error of the bundle names then: t->status. */
+bool lttng_repair_refuses(struct lttng_trace *t);
+
 /* lttng_redeclare.c */
 /* A type whose declaration was lost and whose format was found out. */
 struct lttng_restored {

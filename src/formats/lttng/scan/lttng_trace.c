@@ -250,6 +250,8 @@ enum tracemend_status lttng_trace_scan(struct lttng_trace *t)
 		lttng_vote(t);
 	}
 	const struct lttng_layout *l = t->coding.layout;
+	if (s->plan && t->status == TM_OK && l && lttng_repair_refuses(t))
+		return t->status;
 	if (t->status == TM_OK && l) {
 		if (!*s->version)
 			(void)snprintf(s->version, sizeof(s->version), "%s", l->name);
