@@ -94,6 +94,27 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 	       !is_cut_off(t, b, w);
 }
 
+/* Two blocks meet where the tracer changes from one to the other; real ones were up to 3,522 ticks apart. A gap of less than this
+ * part of the block is one of these. */
+#define GAP_PART 16u
+
+/* Whether the end of another block may have taken the place of the own one, with its times: there is damage in the block, and the
+ * next one begins long after it ends, as if one of them were missing. Where the data goes on behind its end and nothing follows,
+ * that cannot be excluded. */
+static bool is_joined(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END];
+	const bool crossed = w->open && !b->unknown_end;
+	struct lttng_header next;
+
+	if (!(crossed || w->out.end_moved || w->out.broken || w->edits->edits.count) || b->unknown_end || b->bad_end ||
+	    end <= begin || f->flight || f->metadata)
+		return false;
+	if (!b->frame->next_sound || !lttng_header_at(t, f, b->frame->offset + b->frame->length, &next))
+		return crossed && b->number;
+	return next.v[LF_BEGIN] > end && next.v[LF_BEGIN] - end > (end - begin) / GAP_PART;
+}
+
 /* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. */
 static void put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
 			uint64_t to, uint64_t next)
@@ -255,6 +276,8 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 	else if (is_shifted(t, f, b, w) &&
 		 (header_is_hit(t, b) || ((!w->out.broken || w->out.end_moved) && !w->edits->edits.count)))
 		why = "bytes were inserted somewhere among these, or are missing";
+	else if (is_joined(t, f, b, w))
+		why = "the end of another block may have taken the place of the end of this one, with its times";
 	if (!why && end_damaged(t, b))
 		doubt_first(t, f, b, w);
 	if (!why && b->repeated)

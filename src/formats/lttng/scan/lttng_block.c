@@ -209,6 +209,13 @@ static void remember_block(struct lttng_trace *t, struct lttng_file *f, const st
 	f->lap = (f->lap + 1) % LTTNG_LAPS;
 }
 
+/* Up to 1.0: readers ask for a file of declarations, and some types need none. The only block of such a file stays, without events.
+ */
+static bool is_needed_empty(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
+{
+	return t->coding.layout->era <= LTTNG_MARKERS && f->metadata && !b->number && b->frame->last && f->cpu == 0;
+}
+
 static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame)
 {
 	struct lttng_block b = { .frame = frame, .number = f->blocks++ };
@@ -234,7 +241,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		if (t->s->outline)
 			lttng_outline_block_end(t, frame, b.data_end);
 		if (b.rebuilt && w.at.events < REBUILT_MIN)
-			b.keep = false;
+			b.keep = is_needed_empty(t, f, &b);
 	}
 	if (t->status != TM_OK)
 		return;

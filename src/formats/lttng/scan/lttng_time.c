@@ -9,6 +9,9 @@ static void judge_begin(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		lttng_field_report(t, f, b, LTTNG_RULE_first_begin_differs, LF_BEGIN,
 				   "the file begins at %llu, and most files of the trace at %llu", (unsigned long long)begin,
 				   (unsigned long long)t->constants.begin);
+		/* Blocks may be missing in front of it: that is not to be called whole. */
+		if (t->s->plan && begin > t->constants.begin)
+			plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
 	}
 	if (!b->number && !f->flight && lttng_has(t->coding.layout, LF_TSC) && begin != b->h.v[LF_TSC]) {
 		lttng_field_report(t, f, b, LTTNG_RULE_start_tsc_mismatch, LF_BEGIN,
