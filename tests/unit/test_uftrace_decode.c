@@ -252,7 +252,9 @@ static void sym_lines(void **state)
 	assert_true(uftrace_str_is(s.name, "f(int)"));
 	assert_true(uftrace_sym_line_read("1 T a", 5, &s));
 	assert_true(uftrace_str_is(s.name, "a"));
-	assert_false(uftrace_sym_line_read("1 T ab", 4, &s));
+	assert_true(uftrace_sym_line_read("1 T ab", 4, &s)); /* for readers it is one, whose name is empty */
+	assert_int_equal(s.name.length, 0);
+	assert_false(uftrace_sym_line_read("1 T ab", 3, &s));
 	assert_false(uftrace_sym_line_read(" T abc", 6, &s));
 	assert_false(uftrace_sym_line_read("1xT abc", 7, &s));
 	assert_false(uftrace_sym_line_read("1 Txabc", 7, &s));
@@ -264,7 +266,8 @@ static void sym_lines(void **state)
 	assert_true(uftrace_str_is(s.name, "a"));
 	assert_false(uftrace_sym_line_read("1 09234567812345678 T a", 23, &s));
 	assert_true(uftrace_sym_line_read("1 0 T ab", 7, &s));
-	assert_false(uftrace_sym_line_read("1 0 T ab", 6, &s));
+	assert_true(uftrace_sym_line_read("1 0 T ab", 6, &s));
+	assert_false(uftrace_sym_line_read("1 0 T ab", 5, &s));
 	assert_false(uftrace_sym_line_read("1 0 T ab", 5, &s));
 	assert_false(uftrace_sym_line_read("1 0 T ab", 4, &s));
 	assert_false(uftrace_sym_line_read("1 00 T ab", 4, &s));

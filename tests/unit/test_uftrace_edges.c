@@ -43,15 +43,29 @@ static void three_lines_with_sound_values(void **state)
 	assert_true(header_fails("PAGE_SIZE: 64\nLONG_SIZE: 8\n"));
 }
 
+#define FORMAT "name: b\nID: 7\nformat:\n"
+
+/* What readers need of a format, each without. */
+static void formats_have_a_name_and_an_id(void **state)
+{
+	(void)state;
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 22\nname= b\nID: 7\nformat:\n"));
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 22\nname: b\nID= 7\nformat:\n"));
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 22\nname: b\nID: x\nformat:\n"));
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 22\nname: b\nID: 7\nformat=\n"));
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 22\nname: \001\nID: 7\nformat:\n"));
+}
+
 static void blocks_are_as_long_as_they_say(void **state)
 {
 	(void)state;
 	assert_false(header_fails(HEADER "TRACEFS: events/header_page: 3\nabc"));
 	assert_false(header_fails(HEADER "TRACEFS: events/header_page: 0\n"));
-	assert_false(header_fails(HEADER "TRACEFS: events/header_page: 3\nabcTRACEFS: events/a/b/format: 1\nx"));
-	assert_false(header_fails(HEADER "TRACEFS: events/a/format: 1\nx"));
-	assert_true(header_fails(HEADER "TRACEFS: events//format: 1\nx"));
-	assert_true(header_fails(HEADER "TRACEFS: events/format: 1\nx"));
+	assert_false(header_fails(HEADER "TRACEFS: events/header_page: 3\nabcTRACEFS: events/a/b/format: 22\n" FORMAT));
+	assert_false(header_fails(HEADER "TRACEFS: events/a/format: 22\n" FORMAT));
+	assert_true(header_fails(HEADER "TRACEFS: events//format: 22\n" FORMAT));
+	assert_true(header_fails(HEADER "TRACEFS: events/format: 22\n" FORMAT));
+	assert_true(header_fails(HEADER "TRACEFS: events/a/format: 21\n" FORMAT));
 	assert_true(header_fails(HEADER "TRACEFS: events/header_page: 4\nabc"));
 	assert_true(header_fails(HEADER "TRACEFS: events/header_page: 2\nabc"));
 	assert_true(header_fails(HEADER "TRACEFS: events/header_page 3\nabc"));
@@ -226,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_lines_with_sound_values),
 		cmocka_unit_test(blocks_are_as_long_as_they_say),
+		cmocka_unit_test(formats_have_a_name_and_an_id),
 		cmocka_unit_test(records_end_where_the_page_says),
 		cmocka_unit_test(whole_pages),
 		cmocka_unit_test(numbers_of_events),

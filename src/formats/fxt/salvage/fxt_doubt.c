@@ -295,8 +295,9 @@ static const char *why_by_context(struct fxt_doubt *d, const struct fxt_record *
 	/* Of a provider that nothing introduces but 0, which may be the context before any provider, a record is made up. */
 	if (enters && r->subtype == FXT_PROVIDER_SECTION && !p && !r->id && d->seam && !d->registry->introduced)
 		return "the provider record that it refers to may be lost";
+	/* An event of a provider names it; but it may be from elsewhere, as what surrounds it. */
 	if (r->type == FXT_METADATA)
-		return NULL;
+		return d->context && r->subtype == FXT_PROVIDER_EVENT ? "is among records whose provider may be lost" : NULL;
 	if (d->context)
 		return "the record that says whose it is may be lost";
 	if (p->distrust.info)

@@ -84,43 +84,70 @@ static bool is_word(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static size_t word_length(struct uftrace_str text, size_t at)
-{
-	size_t n = 0;
+/* A text, and where reading it has come to. */
+struct reading {
+	const char *at, *end;
+};
 
-	while (at + n < text.length && is_word(text.text[at + n]))
-		n++;
-	return n;
+static void skip_blanks(struct reading *c)
+{
+	while (c->at < c->end && *c->at == ' ')
+		c->at++;
 }
 
-/* "enum name {A,B=5,C}", as recorders write it. Readers stop at another one. */
+static bool takes(struct reading *c, char wanted)
+{
+	skip_blanks(c);
+	if (c->at >= c->end || *c->at != wanted)
+		return false;
+	c->at++;
+	return true;
+}
+
+static struct uftrace_str take_word(struct reading *c)
+{
+	skip_blanks(c);
+	struct uftrace_str word = { c->at, 0 };
+	while (c->at < c->end && is_word(*c->at)) {
+		c->at++;
+		word.length++;
+	}
+	return word;
+}
+
+static bool take_number(struct reading *c)
+{
+	uint64_t value;
+
+	(void)takes(c, '-');
+	struct uftrace_str n = take_word(c);
+	if (n.length > 2 && n.text[0] == '0' && n.text[1] == 'x')
+		return text_parse_hex(n.text + 2, n.length - 2, &value);
+	return text_parse_u64(n.text, n.length, &value);
+}
+
+/* "enum name {A,B=5,C}": readers stop at what they do not take for one. */
 static bool is_enumeration(struct uftrace_str text)
 {
-	size_t at = 5, n;
+	static const char key[] = "enum ";
+	struct reading c = { text.text + sizeof(key) - 1, text.text + text.length };
 
-	if (text.length < 9 || memcmp(text.text, "enum ", 5) != 0 || text.text[text.length - 1] != '}')
+	if (text.length < sizeof(key) || memcmp(text.text, key, sizeof(key) - 1) != 0)
 		return false;
-	while (at < text.length && text.text[at] != ' ')
-		at++;
-	if (at == 5 || text.length - at < 4 || text.text[at + 1] != '{')
+	const char *name = c.at;
+	while (c.at < c.end && *c.at != '{' && *c.at != ' ')
+		c.at++;
+	if (c.at == name || !takes(&c, '{'))
 		return false;
-	for (at += 2; at < text.length - 1; at++) {
-		n = word_length(text, at);
-		if (!n)
+	while (!takes(&c, '}')) {
+		if (!take_word(&c).length || (takes(&c, '=') && !take_number(&c)))
 			return false;
-		at += n;
-		if (text.text[at] == '=') {
-			at += 1u + (text.text[at + 1] == '-');
-			uint64_t value;
-			n = word_length(text, at);
-			if (!text_parse_u64(text.text + at, n, &value))
-				return false;
-			at += n;
-		}
-		if (text.text[at] != ',' && at != text.length - 1)
+		if (!takes(&c, ',') && (c.at >= c.end || *c.at != '}'))
 			return false;
 	}
-	return true;
+	(void)takes(&c, ';');
+	skip_blanks(&c);
+	return c.at == c.end;
 }
 
 static bool walk_line(struct dbg_walk *dbg, const char *text, size_t length, enum dbg_state *state)

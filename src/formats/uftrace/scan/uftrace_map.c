@@ -44,6 +44,7 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 						       .build_id = m->build_id,
 						       .module = UFTRACE_NONE,
 						       .program = UFTRACE_NONE,
+						       .column = m->column,
 						       .id_lost = m->id_lost };
 	w->maps->mappings++;
 	return true;
@@ -162,6 +163,31 @@ static bool mend_line(struct uftrace_walk *w, struct uftrace_map *map, uint64_t 
 	return true;
 }
 
+#define COLUMN_LINES 3u /* so many lines have the column of the rest */
+
+/* Writers fill lines up with blanks, so that all paths are in one column. */
+static void check_columns(struct uftrace_walk *w, const struct uftrace_map *map)
+{
+	uint32_t column = 0;
+	size_t count = 0, agree = 0;
+
+	/* The column of most of them, if there is one (Boyer and Moore 1981). */
+	for (size_t i = 0; i < map->count; i++) {
+		if (map->list[i].path.text[0] != '/')
+			continue;
+		count++;
+		if (!agree)
+			column = map->list[i].column;
+		agree = map->list[i].column == column ? agree + 1 : agree - 1;
+	}
+	agree = 0;
+	for (size_t i = 0; i < map->count; i++)
+		agree += map->list[i].path.text[0] == '/' && map->list[i].column == column;
+	for (size_t i = 0; agree >= COLUMN_LINES && agree > count / 2 && i < map->count; i++)
+		if (map->list[i].path.text[0] == '/' && map->list[i].column && map->list[i].column != column)
+			uftrace_map_doubt(w, map, &map->list[i]);
+}
+
 static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 {
 	struct edits *edits = &map->edits;
@@ -193,6 +219,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			report_long(w, source, edits, state, at, raw, length, line.id_at);
 			line.build_id = (struct uftrace_str){ NULL, 0 };
 		}
+		line.column = state == UFTRACE_MAP_GOOD ? (uint32_t)(line.path.text - text) : 0;
 		line.id_lost = seen == length && !line.odd && id_is_lost(&line, state);
 		if (state == UFTRACE_MAP_GOOD || state == UFTRACE_MAP_LONG_ID) {
 			check_mapping(w, source, &line, at, raw);
@@ -205,6 +232,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 	}
 	if (!map->stack)
 		add_stack(w, source, map, edits);
+	check_columns(w, map);
 	check_order(w, source, map);
 	return true;
 }

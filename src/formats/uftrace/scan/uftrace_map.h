@@ -14,6 +14,7 @@ struct uftrace_mapping {
 	struct uftrace_str path, build_id;
 	uint32_t module;  /* index of its symbols; UFTRACE_NONE */
 	uint32_t program; /* of struct uftrace_infer; UFTRACE_NONE */
+	uint32_t column;  /* of its path */
 	bool used;	  /* a record has an address in it */
 	bool id_lost;	  /* its line, which is as it was read, has no build id of 40 digits */
 };

@@ -429,7 +429,9 @@ static void check_head(struct sym_walk *sym)
 					 UFTRACE_RULE_sym_count_dangerous, "the number of symbols that are there");
 		}
 		if (w->plan)
-			plan_lost_other(w->plan); /* lines are missing, or there are some too many */
+			plan_lost_other(w->plan);
+		/* Lines are missing, or there are some too many: of two in one nothing may show. */
+		uftrace_repair_doubt(w, sym->source, sym->first_data, sym->size - sym->first_data);
 	}
 	if (sym->unsorted.number) {
 		fd = sym->sized ? finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, sym->source, sym->unsorted.offset,
