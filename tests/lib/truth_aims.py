@@ -37,7 +37,7 @@ CEILINGS = {
     "all": {
         "fxt": {"invented": 6},
         "ktrace": {},
-        "lttng": {"altered": 720, "invented": 66, "lost, one hit": 0.12, "lost, 400 hits": 12.9},
+        "lttng": {"altered": 720, "invented": 10, "lost, 400 hits": 12.9},
         "tracedat": {"altered": 3, "invented": 8},
         "uftrace": {},
     },
@@ -46,7 +46,7 @@ CEILINGS = {
         "fxt": {"altered": 12, "invented": 5},
         "ktrace": {"invented": 150},
         "tracedat": {"altered": 14, "invented": 260, "claims": 3},
-        "uftrace": {"altered": 2, "invented": 2},
+        "uftrace": {"invented": 2},
     },
 }
 
