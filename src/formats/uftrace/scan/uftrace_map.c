@@ -427,12 +427,15 @@ bool uftrace_map_check(struct uftrace_walk *w)
 		if (!map->build_ids && w->info->version_number >= 1000 && map->count > 1 && !w->info->foreign)
 			finding_report(w->findings, UFTRACE_RULE_map_buildid_missing, source, 0, 0,
 				       "no mapping has a build id, which recorders of this version add at the end");
+		size_t ids = 0;
+		for (size_t k = 0; k < map->count; k++)
+			ids += map->list[k].build_id.text != NULL;
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];
 			if (m->module != UFTRACE_NONE || ignored_module(m->path) || w->info->foreign)
 				continue;
-			/* All programs and libraries have both: the rest of the path is another line's. */
-			if (map->build_ids && !m->build_id.text && !w->info->recorder_died)
+			/* All others have a build id: the rest of the path may be another line's. */
+			if (ids >= COLUMN_LINES && !m->build_id.text && !w->info->recorder_died)
 				uftrace_map_doubt(w, map, m);
 			if (!m->used)
 				continue;

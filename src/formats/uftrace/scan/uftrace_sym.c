@@ -259,7 +259,7 @@ static bool walk_lines(struct sym_walk *sym)
 			size_t digits = uftrace_hex_digits(text, length);
 			bool cut = digits < sym->digits;	 /* its beginning may be gone */
 			if (digits > sym->digits && sym->digits) /* that of the first one is */
-				uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, sym->first_data);
+				uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, (size_t)sym->first_data);
 			sym->digits = digits > sym->digits ? digits : sym->digits;
 			if (cut || (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 })))
 				uftrace_repair_doubt(sym->w, sym->source, at, raw);
