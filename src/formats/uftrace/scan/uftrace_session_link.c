@@ -590,7 +590,9 @@ static void write_sids(struct uftrace_walk *w)
 		plan_lost_other(w->plan);
 		if (!s->brought)
 			uftrace_edit_add(w, &w->tasks->edits, s->at, s->renamed, s->sid.text, s->sid.length,
-					 UFTRACE_RULE_task_session_without_map, "the id of the map that has its program");
+					 UFTRACE_RULE_task_session_without_map,
+					 uftrace_map_of(w, s->sid) == UFTRACE_NONE ? "an id that readers can take"
+										   : "the id of the map that has its program");
 	}
 }
 
