@@ -25,7 +25,7 @@ static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tra
 	uint32_t most = w->data.cpu_count && w->data.cpu_count <= TRACEDAT_CPUS_MAX ? w->data.cpu_count : TRACEDAT_CPUS_MAX;
 	/* First a CPU that had events according to the statistics, then one without statistics. */
 	const struct tracedat_stat *stat = tracedat_stats_of(&w->dir, b->name, from, &count);
-	for (const struct tracedat_stat *stop = stat + count; stat < stop && stat->cpu < most; stat++) {
+	for (; count && stat->cpu < most; stat++, count--) {
 		if (!stat->known || bit_get(counted, stat->cpu))
 			continue;
 		if (stat->entries + stat->read && !bit_get(filled, stat->cpu))
