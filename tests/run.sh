@@ -185,6 +185,8 @@ test_replay() {
 	built && { each "replay: %f" timeout 300 "$BUILD/replay" -q -k 2 -f %f corpus/%f; return; }
 	each "replay: %f" timeout 900 build/asan/replay -q -k "$(at 2 6)" -f %f corpus/%f
 	each "prefixes: %f" prefixes %f
+	# Of every allocation: what is found about the container is in no other capture.
+	beside "replay: line ends" timeout 120 build/asan/replay -q -k 1 -f fxt corpus/fxt/regress/copied-as-text.fxt
 	beside "replay: containers" bash -c "timeout 120 build/asan/replay -C \$(find corpus -name '*.gz' -o -name '*.zst' -o -name '*.tar' | head -$(at 12 40))"
 }
 prefixes() { # FORMAT: of its smallest captures

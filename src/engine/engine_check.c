@@ -214,12 +214,15 @@ static struct tracemend_report *report_new(struct bundle *b, const struct format
 }
 
 /* The outcome of the walk: the first failure of the walk, its sources or its findings. */
-static enum tracemend_status scan_outcome(const struct bundle *b, const struct scan *s, enum tracemend_status walked)
+static enum tracemend_status scan_outcome(const struct bundle *b, const struct scan *s, const struct findings *container,
+					  enum tracemend_status walked)
 {
 	if (b->error.status != TM_OK)
 		return b->error.status;
 	if (walked != TM_OK)
 		return walked;
+	if (findings_status(container) != TM_OK)
+		return findings_status(container);
 	if (findings_status(s->findings) != TM_OK)
 		return findings_status(s->findings);
 	if (s->plan && plan_status(s->plan) != TM_OK)
@@ -287,7 +290,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	container_report(b, report->container);
 	/* The profile of another format is ignored, unless the format was chosen by name. */
 	bool refused = profile_error.status != TM_OK && options && options->format;
-	*status = refused ? profile_error.status : scan_outcome(b, &s, f->scan(&s));
+	*status = refused ? profile_error.status : scan_outcome(b, &s, report->container, f->scan(&s));
 	report_summarise(report, b, &s);
 	if (s.sink) {
 		sink_flush(&sink);
