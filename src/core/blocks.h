@@ -7,9 +7,10 @@
 
 /* Places of errors that are looked at. */
 #define BLOCKS_PLACES_MOST 256u
-/* Moves that are tried, each by a walk of its own; and bytes that all these walks read, where the file is large. */
+/* Moves that are tried, each by a walk of its own; and what all these walks read, in bytes and in sizes of the file. */
 #define BLOCKS_TRIALS_MOST 24u
 #define BLOCKS_READ_MOST (UINT64_C(256) * 1024 * 1024)
+#define BLOCKS_READ_TIMES 56u
 
 struct block_place {
 	uint64_t offset, length;

@@ -25,21 +25,76 @@ static void take_place(void *ctx, const struct tracemend_finding *finding)
 	p->list[p->count++] = (struct block_place){ finding->offset, finding->length };
 }
 
-/* Where the capture is wholly sound in the view, so that there is nothing to repair, nor to doubt: plans that. */
+/* A walk that ends at the first error. */
+struct trial {
+	struct bundle *view;
+	uint64_t warnings, warnings_most;
+	bool failed;
+};
+
+static void take_error(void *ctx, const struct tracemend_finding *finding)
+{
+	struct trial *t = ctx;
+
+	t->warnings += finding->severity == TM_WARNING;
+	t->failed |= finding->severity == TM_ERROR || t->warnings > t->warnings_most;
+	/* The next read is asked whether the walk goes on. */
+	if (t->failed)
+		t->view->progress_next = 0;
+}
+
+static bool goes_on(void *ctx, uint64_t done, uint64_t total)
+{
+	const struct trial *t = ctx;
+
+	(void)done;
+	(void)total;
+	return !t->failed;
+}
+
+/* TM_OK, or a failure that ends all trials. */
+static enum tracemend_status trial_failure(enum tracemend_status status, const struct tracemend_error *failure,
+					   struct tracemend_error *error)
+{
+	if (status != TM_IO && status != TM_NO_MEMORY && status != TM_CANCELLED)
+		return TM_OK;
+	*error = *failure;
+	return status;
+}
+
+/* Whether check finds no error in the view, and no more warnings than before. */
+static enum tracemend_status is_sound(struct bundle *view, const struct format *f, const struct tracemend_options *given,
+				      uint64_t warnings, bool *sound, struct tracemend_error *error)
+{
+	struct trial trial = { .view = view, .warnings_most = warnings };
+	struct tracemend_options options = *given;
+	struct tracemend_error failure = { 0 };
+	enum tracemend_status status;
+
+	options.observe = take_error;
+	options.observe_ctx = &trial;
+	view->progress = goes_on;
+	view->progress_ctx = &trial;
+	struct tracemend_report *report = engine_scan(view, f, &options, NULL, &status, &failure);
+	view->progress = NULL;
+	*sound = report && status == TM_OK && !trial.failed && !report_own_errors(report);
+	tracemend_report_free(report);
+	return trial.failed && status == TM_CANCELLED ? TM_OK : trial_failure(status, &failure, error);
+}
+
+/* Where there is nothing to repair in the view, nor to doubt: plans that. */
 static enum tracemend_status plan_sound(struct plan *next, struct bundle *view, const struct format *f,
-					const struct tracemend_options *options, uint64_t warnings, bool *sound,
-					struct tracemend_error *error)
+					const struct tracemend_options *options, bool *sound, struct tracemend_error *error)
 {
 	struct tracemend_error failure = { 0 };
 	enum tracemend_status status;
 
 	struct tracemend_report *report = engine_scan(view, f, options, next, &status, &failure);
-	*sound = report && status == TM_OK && !report_own_errors(report) && report->summary.warnings <= warnings;
+	*sound = report && status == TM_OK && !report_own_errors(report);
 	tracemend_report_free(report);
-	if (status == TM_IO || status == TM_NO_MEMORY || status == TM_CANCELLED) {
-		*error = failure;
+	status = trial_failure(status, &failure, error);
+	if (status != TM_OK)
 		return status;
-	}
 	if (!*sound)
 		return TM_OK;
 	status = plan_make_identity(next);
@@ -66,10 +121,12 @@ static enum tracemend_status try_move(struct plan **plan, const struct source *s
 	}
 	if (status == TM_OK && !(view = plan_bundle(undo, options, error)))
 		status = error->status;
-	if (status == TM_OK && !(next = plan_new(view, f->rules, f->rule_count)))
-		status = fault_memory(error);
 	if (status == TM_OK)
-		status = plan_sound(next, view, f, options, warnings, &sound, error);
+		status = is_sound(view, f, options, warnings, &sound, error);
+	if (status == TM_OK && sound && !(next = plan_new(view, f->rules, f->rule_count)))
+		status = fault_memory(error);
+	if (status == TM_OK && sound)
+		status = plan_sound(next, view, f, options, &sound, error);
 	if (status == TM_OK && sound)
 		plan_kept(undo, plan_outcome(next).kept);
 	plan_free(next);
@@ -86,10 +143,12 @@ static enum tracemend_status try_moves(struct plan **found, const struct source 
 				       const struct tracemend_options *options, const struct block_move *moves, unsigned count,
 				       const struct places *places, struct tracemend_error *error)
 {
+	const uint64_t until = s->bundle->bytes_read +
+			       (s->size < BLOCKS_READ_MOST / BLOCKS_READ_TIMES ? s->size * BLOCKS_READ_TIMES : BLOCKS_READ_MOST);
 	enum tracemend_status status = TM_OK;
 	bool sure = true;
 
-	for (unsigned i = 0; i < count && (i + 1) * s->size <= BLOCKS_READ_MOST && status == TM_OK && sure; i++) {
+	for (unsigned i = 0; i < count && s->bundle->bytes_read < until && status == TM_OK && sure; i++) {
 		struct plan *plan = NULL;
 		if (*found && moves[i].twice)
 			continue;
