@@ -34,7 +34,21 @@ static bool places_damaged(const struct tracedat_walk *w)
 			    TRACEDAT_RULE_v7_chunk_count);
 }
 
-/* Whether data without a table was found for each CPU of the only buffer, so that the order alone says whose it is. */
+/* Whether the events that the kernel counted besides may have stood where pages were hit, or are missing. */
+static bool damage_explains(const struct tracedat_cpu *c)
+{
+	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
+	return c->missing && c->missing <= c->room + absent;
+}
+
+/* Whether the kernel counted another number of events of the CPU, and no damage within its data is the reason. */
+static bool is_contradicted(const struct tracedat_cpu *c)
+{
+	return c->stat && c->stat->known && !c->agrees && !damage_explains(c);
+}
+
+/* Whether data without a table was found for each CPU of the only buffer, so that the order alone says whose it is: a part
+ * of it is in no order. */
 static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
 	if (w->shape.version != 6 || w->data.buffer_count != 1 || b->count != w->data.cpu_count ||
@@ -44,16 +58,10 @@ static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffe
 		if (w->dir.options[i].id == TRACEDAT_BUFFER)
 			return false;
 	for (size_t i = 0; i < b->count; i++)
-		if (!b->cpus[i].found || !b->cpus[i].length || b->cpus[i].cpu != i || (i && b->cpus[i].from < b->cpus[i - 1].from))
+		if (is_contradicted(&b->cpus[i]) || !b->cpus[i].found || !b->cpus[i].length || b->cpus[i].cpu != i ||
+		    (i && b->cpus[i].from < b->cpus[i - 1].from))
 			return false;
 	return true;
-}
-
-/* Whether the events that the kernel counted besides may have stood where pages were hit, or are missing. */
-static bool damage_explains(const struct tracedat_cpu *c)
-{
-	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
-	return c->missing && c->missing <= c->room + absent;
 }
 
 /* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
@@ -74,8 +82,7 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
 			/* A page twice, bytes between pages, or records that were hit: why the number of events is another, and
 			 * other data elsewhere. */
-			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && c->stat && c->stat->known &&
-				 !c->agrees && !damage_explains(c))
+			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && is_contradicted(c))
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
 			if (c->stat && c->stat->known && !c->agrees) {
