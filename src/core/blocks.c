@@ -9,9 +9,9 @@
  * part of it, or what follows. */
 #define NEAR 16u
 #define BEHIND_PART 4u
-/* Seams, blocks beside them, for each size. */
+/* Seams, blocks beside them, and blocks with errors within, for each size. */
 #define SEAMS_MOST 24u
-#define BLOCKS_MOST (2 * SEAMS_MOST)
+#define BLOCKS_MOST (3 * SEAMS_MOST)
 /* An error is at so many seams at most, at each of its ends. */
 #define SEAMS_OF_ERROR 2u
 /* Seams of an exchange that show, of four or three: the others may happen to be between two records. */
@@ -27,6 +27,11 @@ struct seams {
 	struct errors at[SEAMS_MOST];
 	unsigned count;
 	uint64_t size; /* of the blocks */
+};
+
+/* Blocks of one size: where they meet at the errors, and where those with errors within begin. */
+struct evidence {
+	struct seams seams, within;
 };
 
 struct moves {
@@ -69,23 +74,40 @@ static void find_seams(struct seams *s, const struct block_place *errors, unsign
 	}
 }
 
-/* How many errors are at the ends of the two blocks; *seams: at how many ends there are some. */
-static unsigned errors_of(const struct seams *s, uint64_t a, uint64_t b, unsigned *seams)
+/* Adds the errors at that place to all. Returns whether there are some. */
+static bool add_errors(struct errors *all, const struct seams *s, uint64_t at)
 {
-	const uint64_t ends[] = { a, a + s->size, b, b + s->size };
-	struct errors all = { { 0 } };
+	const unsigned n = seam_of(s, at);
+
+	for (unsigned k = 0; n < SEAMS_MOST && k < BLOCKS_PLACES_MOST / 64; k++)
+		all->bits[k] |= s->at[n].bits[k];
+	return n < SEAMS_MOST;
+}
+
+static unsigned count_errors(const struct errors *all)
+{
 	unsigned errors = 0;
 
-	*seams = 0;
-	for (unsigned i = 0; i < 4; i++) {
-		const unsigned n = i == 2 && b == a + s->size ? SEAMS_MOST : seam_of(s, ends[i]);
-		for (unsigned k = 0; n < SEAMS_MOST && k < BLOCKS_PLACES_MOST / 64; k++)
-			all.bits[k] |= s->at[n].bits[k];
-		*seams += n < SEAMS_MOST;
-	}
 	for (unsigned k = 0; k < BLOCKS_PLACES_MOST / 64; k++)
-		errors += (unsigned)__builtin_popcountll(all.bits[k]);
+		errors += (unsigned)__builtin_popcountll(all->bits[k]);
 	return errors;
+}
+
+/* How many errors are at the ends of the two blocks; 0 unless there are some at two ends, or at one, and others within the block
+ * that is not there. */
+static unsigned errors_of(const struct evidence *e, uint64_t a, uint64_t b)
+{
+	const uint64_t size = e->seams.size;
+	struct errors all = { { 0 } };
+	const unsigned first = add_errors(&all, &e->seams, a) + add_errors(&all, &e->seams, a + size),
+		       second = (b == a + size ? 0u : add_errors(&all, &e->seams, b)) + add_errors(&all, &e->seams, b + size);
+
+	if (first + second >= SEAMS_LEAST)
+		return count_errors(&all);
+	if (!(first + second) || !add_errors(&all, &e->within, first ? b : a))
+		return 0;
+	const unsigned errors = count_errors(&all);
+	return errors > 1 ? errors : 0;
 }
 
 /* Keeps the most likely ones, in order: of those alike the larger blocks, which come first. */
@@ -114,25 +136,36 @@ static bool is_within(const struct source *s, uint64_t at, uint64_t size)
 	return at <= s->size && size <= s->size - at;
 }
 
-static void find_copies(struct moves *m, const struct seams *s, const uint64_t *blocks, unsigned count)
+static void find_copies(struct moves *m, uint64_t size, const uint64_t *blocks, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (blocks[i] >= s->size && are_equal(m->source, blocks[i] - s->size, blocks[i], s->size))
-			add_move(m, (struct block_move){ s->size, blocks[i] - s->size, blocks[i], true, BLOCKS_PLACES_MOST });
+		if (blocks[i] >= size && are_equal(m->source, blocks[i] - size, blocks[i], size))
+			add_move(m, (struct block_move){ size, blocks[i] - size, blocks[i], true, BLOCKS_PLACES_MOST });
 }
 
-static void find_exchanges(struct moves *m, const struct seams *s, const uint64_t *blocks, unsigned count)
+static void find_exchanges(struct moves *m, const struct evidence *e, const uint64_t *blocks, unsigned count)
 {
-	unsigned seams;
-
 	for (unsigned i = 0; i < count; i++) {
 		for (unsigned k = i + 1; k < count; k++) {
 			const uint64_t a = blocks[i] < blocks[k] ? blocks[i] : blocks[k], b = blocks[i] + blocks[k] - a;
-			const unsigned errors = errors_of(s, a, b, &seams);
-			if (seams >= SEAMS_LEAST)
-				add_move(m, (struct block_move){ s->size, a, b, false, errors });
+			const unsigned errors = errors_of(e, a, b);
+			if (errors)
+				add_move(m, (struct block_move){ e->seams.size, a, b, false, errors });
 		}
 	}
+}
+
+/* Puts the block into the list, unless it is there. */
+static void add_block(const struct source *s, uint64_t at, uint64_t size, uint64_t *blocks, unsigned *count)
+{
+	unsigned i = 0;
+
+	if (!is_within(s, at, size))
+		return;
+	while (i < *count && blocks[i] != at)
+		i++;
+	if (i == *count)
+		blocks[(*count)++] = at;
 }
 
 unsigned blocks_moved(struct source *s, const struct block_place *errors, unsigned count, struct block_move out[BLOCKS_TRIALS_MOST])
@@ -141,20 +174,20 @@ unsigned blocks_moved(struct source *s, const struct block_place *errors, unsign
 
 	memset(out, 0, BLOCKS_TRIALS_MOST * sizeof(*out));
 	for (uint64_t size = SIZE_MOST; size >= SIZE_LEAST; size /= 2) {
-		struct seams seams = { .size = size };
+		struct evidence e = { .seams.size = size, .within.size = size };
 		uint64_t blocks[BLOCKS_MOST];
 		unsigned n = 0;
-		find_seams(&seams, errors, count);
-		for (unsigned i = 0; i < seams.count; i++) {
-			const uint64_t at = seams.list[i];
-			if (is_within(s, at, size))
-				blocks[n++] = at;
-			/* The other block at this seam, unless it is in the list as the one at the seam before. */
-			if (is_within(s, at - size, size) && seam_of(&seams, at - size) == SEAMS_MOST)
-				blocks[n++] = at - size;
+		find_seams(&e.seams, errors, count);
+		for (unsigned i = 0; i < count; i++)
+			add_seam(&e.within, errors[i].offset / size * size, i);
+		for (unsigned i = 0; i < e.seams.count; i++) {
+			add_block(s, e.seams.list[i], size, blocks, &n);
+			add_block(s, e.seams.list[i] - size, size, blocks, &n);
 		}
-		find_copies(&m, &seams, blocks, n);
-		find_exchanges(&m, &seams, blocks, n);
+		find_copies(&m, size, blocks, n);
+		for (unsigned i = 0; i < e.within.count; i++)
+			add_block(s, e.within.list[i], size, blocks, &n);
+		find_exchanges(&m, &e, blocks, n);
 	}
 	return s->bundle->error.status == TM_OK ? m.count : 0;
 }
