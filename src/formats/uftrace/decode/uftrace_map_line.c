@@ -55,6 +55,15 @@ static bool is_odd(struct uftrace_str prot, struct uftrace_str path, struct uftr
 	       (behind.text[0] >= '0' && behind.text[0] <= '9');
 }
 
+/* Whether a digit of the addresses, which end at the first blank, is a capital. */
+static bool has_capital(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length && text[i] != ' '; i++)
+		if (text[i] >= 'A' && text[i] <= 'F')
+			return true;
+	return false;
+}
+
 enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, struct uftrace_map_line *out)
 {
 	size_t at = 0;
@@ -88,7 +97,7 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 		if (id.length > 49)
 			return UFTRACE_MAP_LONG_ID;
 	}
-	out->odd = is_odd(prot, out->path, id);
+	out->odd = is_odd(prot, out->path, id) || has_capital(text, length);
 	return UFTRACE_MAP_GOOD;
 }
 

@@ -222,6 +222,7 @@ bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 	w->tasks->lines[w->tasks->count++] = line;
 	if (w->plan) {
 		bool fork = line.kind == UFTRACE_LINE_FORK;
+		plan_lost_other(w->plan); /* when it began */
 		bytes_text(&w->tasks->added, fork ? "FORK timestamp=" : "TASK timestamp=");
 		print_time(&w->tasks->added, line.time);
 		bytes_printf(&w->tasks->added, fork ? " pid=%lld ppid=%lld\n" : " tid=%lld pid=%lld\n", (long long)line.id,

@@ -72,6 +72,7 @@ static void check_mapping(struct uftrace_walk *w, struct source *source, const s
 		finding_report(w->findings, UFTRACE_RULE_map_range_invalid, source, offset, raw, "the range %llx-%llx %s",
 			       (unsigned long long)m->start, (unsigned long long)m->end,
 			       m->start >= m->end ? "is empty" : "is beyond the address space");
+		uftrace_repair_doubt(w, source, offset, raw);
 	}
 	if (has_wrong_id(m)) {
 		char shown[TEXT_QUOTE_SIZE];
@@ -107,11 +108,13 @@ static void add_stack(struct uftrace_walk *w, struct source *source, struct uftr
 			 "a stack at its usual place");
 	if (w->plan) /* every writer puts it last: the map was cut, and what else was? */
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+	if (!ended)
+		uftrace_repair_doubt_line(w, source, map->text, map->size, map->size);
 }
 
 static void check_order(struct uftrace_walk *w, struct source *source, struct uftrace_map *map)
 {
-	bool unsorted = false;
+	bool unsorted = false, told = false;
 
 	for (size_t i = 1; i < map->count && !unsorted; i++)
 		unsorted = map->list[i].start < map->list[i - 1].start;
@@ -123,10 +126,14 @@ static void check_order(struct uftrace_walk *w, struct source *source, struct uf
 		const struct uftrace_mapping *a = &map->list[i - 1], *b = &map->list[i];
 		if (b->start >= a->end || uftrace_str_equal(a->path, b->path) || b->path.text[0] == '[' || a->path.text[0] == '[')
 			continue;
+		uftrace_map_doubt(w, map, a);
+		uftrace_map_doubt(w, map, b);
+		if (told)
+			continue;
 		finding_report(w->findings, UFTRACE_RULE_map_overlap, source, (uint64_t)(b->path.text - map->text), b->path.length,
 			       "the mapping at %llx begins before the one in front of it ends (%llx)", (unsigned long long)b->start,
 			       (unsigned long long)a->end);
-		break;
+		told = true;
 	}
 }
 
@@ -211,7 +218,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			uftrace_repair_doubt(w, source, at, raw);
 		if (line.odd && state != UFTRACE_MAP_BAD)
 			finding_say(report_line(w, source, at, raw, line_number),
-				    "the flags or the path of the mapping are not as a system writes them");
+				    "the addresses, the flags or the path of the mapping are not as a system writes them");
 		if (state == UFTRACE_MAP_BAD) {
 			if (mend_line(w, map, at, raw, line_number, &line))
 				state = UFTRACE_MAP_GOOD;

@@ -43,13 +43,38 @@ static bool type_is_read(uint32_t type)
 	return type == UFTRACE_PERF_COMM || type == UFTRACE_PERF_EXIT || type == UFTRACE_PERF_FORK || type == UFTRACE_PERF_SWITCH;
 }
 
-/* Whether a record that readers skip can be of a recorder: of lost records or samples, or of a throttled counter, with the size
- * that the kernel gives it. Any other may be one of another type that was hit. */
-static bool is_expected(uint32_t type, uint32_t size)
-{
-	static const uint8_t sizes[UFTRACE_PERF_TYPES] = { [2] = 40, [5] = 48, [6] = 48, [13] = 32 };
+#define LOST 2u
+#define THROTTLE 5u
+#define UNTHROTTLE 6u
+#define LOST_SAMPLES 13u
 
-	return type < UFTRACE_PERF_TYPES && sizes[type] == size;
+/* Whether a record that readers skip can be of a recorder: of lost records or samples, or of a throttled counter, with the size
+ * that the kernel gives it, and with a counter's number or a time where others have tasks. Any other may be one of another type
+ * that was hit. */
+static bool is_expected(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
+{
+	static const uint8_t sizes[UFTRACE_PERF_TYPES] = { [LOST] = 40, [THROTTLE] = 48, [UNTHROTTLE] = 48, [LOST_SAMPLES] = 32 };
+	const bool big = perf->w->info->head.big_endian;
+
+	const uint8_t *b = type < UFTRACE_PERF_TYPES && sizes[type] == size ? window_at(&perf->window, at, size) : NULL;
+	if (!b)
+		return false;
+	const uint64_t first = load_u64(b + UFTRACE_PERF_HEADER_SIZE, big), time = load_u64(b + size - 8, big);
+	const uint64_t apart = first < time ? time - first : first - time;
+	return type == LOST ? first <= UINT32_MAX : type == LOST_SAMPLES || apart < ORDER_SLACK;
+}
+
+/* Whether the rest of the file, shorter than a header, can be the beginning of one. */
+static bool begins_header(struct perf_walk *perf, uint64_t at)
+{
+	uint8_t type[4] = { 0 };
+	const uint64_t left = perf->source->size - at;
+	const size_t size = left < sizeof(type) ? (size_t)left : sizeof(type);
+
+	const uint8_t *b = window_at(&perf->window, at, size);
+	if (b)
+		memcpy(type, b, size);
+	return b && load_u32(type, perf->w->info->head.big_endian) < UFTRACE_PERF_TYPES;
 }
 
 /* Whether a record of a type that is not read is one: it begins and ends where the kernel's do, and another follows. */
@@ -183,7 +208,7 @@ static bool walk_file(struct perf_walk *perf)
 			break;
 		if (w->plan && at && perf->beside == at)
 			plan_doubt(w->plan, perf->source, at, size, "directly after damaged bytes");
-		if (w->plan && !type_is_read(type) && !is_expected(type, size))
+		if (w->plan && !type_is_read(type) && !is_expected(perf, at, type, size))
 			plan_doubt(w->plan, perf->source, at, size, "a record of a type that recorders do not ask for");
 		if (type_is_read(type)) {
 			check_body(perf, at, type, misc, size);
@@ -203,6 +228,8 @@ static bool walk_file(struct perf_walk *perf)
 			       (unsigned long long)(perf->source->size - at));
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+		if (w->plan && perf->last_size && perf->last_at + perf->last_size == at && !begins_header(perf, at))
+			plan_doubt(w->plan, perf->source, perf->last_at, perf->last_size, "directly before damaged bytes");
 	}
 	if (w->plan && perf->source->size > perf->kept_from)
 		plan_copy(w->plan, perf->out, perf->source, perf->kept_from, perf->source->size - perf->kept_from);

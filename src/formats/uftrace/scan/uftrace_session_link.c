@@ -80,6 +80,7 @@ struct link {
 	struct map pids;	 /* everything that is a process or task anywhere */
 	struct map first_of_pid; /* pid -> its first session in the file */
 	bool disorder;
+	bool without_session; /* a process has none */
 };
 
 static bool link_prepare(struct uftrace_walk *w, struct link *l)
@@ -206,6 +207,7 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 			if (!bring_session(w, l, first, line))
 				return false;
 		} else if (!w->info->foreign) {
+			l->without_session = true;
 			struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_task_sess_after_task, TM_WARNING,
 							    uftrace_task_source(w), line->offset, line->length);
 			finding_say(fd, "no session is known for process %lld of task %lld: its names are not resolved",
@@ -353,6 +355,20 @@ static bool link_lines(struct uftrace_walk *w, struct link *l)
 			return false;
 	}
 	return !w->plan || write_brought(w);
+}
+
+/* Where a process has no session, one of no task may be its own, with another number. */
+static void doubt_strays(struct uftrace_walk *w, const struct link *l)
+{
+	for (size_t i = 0; l->without_session && i < w->sessions->count; i++) {
+		const struct uftrace_session *s = &w->sessions->list[i];
+		if (s->line == UFTRACE_NONE || map_get(&w->tasks->known_first, (uint64_t)s->pid) != UFTRACE_NONE)
+			continue;
+		const struct uftrace_task_line *line = &w->tasks->lines[s->line];
+		uftrace_repair_doubt(w, uftrace_task_source(w), line->offset, line->length);
+		if (w->plan)
+			plan_lost_other(w->plan);
+	}
 }
 
 /* Libraries of tasks that are nowhere else. */
@@ -603,6 +619,8 @@ bool uftrace_session_link(struct uftrace_walk *w)
 	bool good = check_present(w) && mend_sids(w) && link_prepare(w, &l) && link_lines(w, &l);
 	uint32_t named = (uint32_t)w->sessions->count;
 
+	if (good)
+		doubt_strays(w, &l);
 	good = good && uftrace_rebuild_orphans(w);
 	for (uint32_t i = named; good && i < w->sessions->count; i++)
 		good = learn_session(w, i);
