@@ -126,6 +126,37 @@ uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t
 	return at + same;
 }
 
+/* Blocks of a disk. */
+#define BLOCK_LEAST 512u
+#define BLOCK_MOST 4096u
+
+/* Whether the block in front of the seam is there again behind it. */
+static bool is_twice(struct uftrace_stream *t, uint64_t seam, uint64_t size)
+{
+	const uint8_t *a = window_at(&t->other, seam - size, UFTRACE_RECORD_SIZE),
+		      *b = window_at(&t->window, seam, UFTRACE_RECORD_SIZE);
+
+	/* The other window goes along with this one: only what is compared in vain counts. */
+	if (!a || !b || memcmp(a, b, UFTRACE_RECORD_SIZE) != 0 || t->reread < 2 * size)
+		return false;
+	const bool twice = common_length(t, seam - size, seam, size) == size;
+	t->reread -= twice ? 0 : 2 * size;
+	return twice;
+}
+
+uint64_t uftrace_damage_straddling(struct uftrace_stream *t, uint64_t at, uint64_t until, uint64_t end)
+{
+	if (!t->other_open) {
+		window_open(&t->other, t->source);
+		t->other_open = true;
+	}
+	for (uint64_t seam = (at / BLOCK_LEAST + 1) * BLOCK_LEAST; seam <= until && seam < end; seam += BLOCK_LEAST)
+		for (uint64_t size = BLOCK_MOST; size >= BLOCK_LEAST; size /= 2)
+			if (at + size >= seam && seam >= size && end - seam >= size && is_twice(t, seam, size))
+				return at + size;
+	return 0;
+}
+
 uint64_t uftrace_damage_drop_repeated(struct uftrace_stream *t, uint64_t at, uint64_t next)
 {
 	struct finding *fd = finding_report(t->w->findings, UFTRACE_RULE_dat_duplicate_block, t->source, at, next - at,

@@ -34,6 +34,9 @@ bool uftrace_copy_is_there(struct uftrace_stream *t, uint64_t at);
 uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end);
 /* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
 uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t end);
+/* No record follows that at `at`, whose values seem to reach up to `until`: is a block there twice, which ends within them? Returns
+ * where the record is again, or 0. */
+uint64_t uftrace_damage_straddling(struct uftrace_stream *t, uint64_t at, uint64_t until, uint64_t end);
 uint64_t uftrace_damage_drop_repeated(struct uftrace_stream *t, uint64_t at, uint64_t next);
 
 #endif

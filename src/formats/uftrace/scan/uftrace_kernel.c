@@ -191,7 +191,7 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	struct source *source = f->source;
 	struct window window;
 	unsigned out = w->plan ? plan_output(w->plan, source->name) : 0;
-	uint64_t at = 0;
+	uint64_t at = 0, beside = UINT64_MAX; /* the end of damaged pages */
 
 	window_open(&window, source);
 	for (; source->size - at >= k->page_size; at += k->page_size) {
@@ -201,6 +201,8 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 		if (page_is_sound(page, k)) {
 			if (w->plan)
 				plan_copy(w->plan, out, source, at, k->page_size);
+			if (w->plan && at == beside)
+				plan_doubt(w->plan, source, at, k->page_size, "directly after damaged bytes");
 			*kept += k->page_size;
 			continue;
 		}
@@ -209,10 +211,13 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 						    (unsigned long long)(at / k->page_size));
 		finding_field(fd, at + 8, 8, "commit word");
 		if (w->plan) {
+			if (at && at != beside)
+				plan_doubt(w->plan, source, at - k->page_size, k->page_size, "directly before damaged bytes");
 			plan_drop(w->plan, source, at, k->page_size, UFTRACE_RULE_kernel_page_malformed,
 				  "a page that crashes readers");
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 		}
+		beside = at + k->page_size;
 	}
 	enum tracemend_status status = window.status;
 	window_close(&window);

@@ -174,10 +174,18 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 	const uint8_t *p = window_upto(&t->window, v->body, room, &got);
 	int size = uftrace_argspec_size(spec, p, p ? got : 0, t->w->info->head.big_endian, &strings);
 	const unsigned longest = strings.longest;
+	const bool too_long = size < 0 || longest > UFTRACE_STRING_MAX;
+	const uint64_t after = v->body + (too_long ? UFTRACE_PAYLOAD_MAX : (unsigned)size);
 
-	if (size < 0 || longest > UFTRACE_STRING_MAX)
+	if (too_long || (after != v->end && !uftrace_resync_plausible(t, after, v->end, v->time, 1))) {
+		const uint64_t again = uftrace_damage_straddling(t, v->at, after, v->end);
+		if (again) {
+			*strip = UFTRACE_RULE_dat_duplicate_block;
+			return again;
+		}
+	}
+	if (too_long)
 		return mismatched(t, v, size, longest, strip);
-	uint64_t after = v->body + (unsigned)size;
 	/* Where no record follows, it may be that one which is damaged. */
 	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end && !is_damaged(t, after, v->end, v->time)) {
 		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)

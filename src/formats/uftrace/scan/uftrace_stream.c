@@ -253,6 +253,8 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 		next = uftrace_payload(t, at, end, time, word, &rule);
 	if (!next)
 		return walk_incomplete(t, at, end, time);
+	if (call && rule == UFTRACE_RULE_dat_duplicate_block)
+		return uftrace_damage_drop_repeated(t, at, next);
 	if (line_is_late(t, at, next, end, time))
 		t->begin = sound = time;
 	if (call && time != sound && uftrace_word_more(word) && rule == UFTRACE_RULE_COUNT)

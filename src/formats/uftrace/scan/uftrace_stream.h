@@ -161,7 +161,7 @@ bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word);
 /* ---- uftrace_payload.c ---- */
 
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
- * *strip: the bytes go, and the bit. */
+ * *strip: the bytes go, and the bit; UFTRACE_RULE_dat_duplicate_block: the record itself is there again. */
 uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
 /* A record with values whose time says nothing of the session: whether readers find the specification by that time. The rule by
  * which its values go, or UFTRACE_RULE_COUNT. */
