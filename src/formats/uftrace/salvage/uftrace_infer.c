@@ -46,12 +46,25 @@ static bool has_values(struct uftrace_walk *w, struct source *source, uint64_t a
 	return status == TM_OK || uftrace_walk_fail(w, status);
 }
 
+/* Whether the header of info says, in both of its masks, that no record has values. To look at all of them takes as long as the
+ * check itself. */
+static bool none_are_announced(const struct uftrace_info *info)
+{
+	const struct uftrace_head *h = &info->head;
+	const uint64_t has_values = UFTRACE_BIT(UFTRACE_F_ARGUMENT) | UFTRACE_BIT(UFTRACE_F_RETVAL);
+
+	/* Every recorder sets the bit of sessions: a header without it was hit. */
+	return h->present && !info->recorder_died && !info->lines.damage &&
+	       (h->feat & (has_values | UFTRACE_BIT(UFTRACE_F_TASK_SESSION))) == UFTRACE_BIT(UFTRACE_F_TASK_SESSION) &&
+	       !(h->mask & UFTRACE_BIT(UFTRACE_I_ARG_SPEC));
+}
+
 bool uftrace_infer_begin(struct uftrace_walk *w)
 {
 	bool values = false, good = true;
 
 	w->infer->damaged = w->specs->present && (w->specs->refused || uftrace_info_lost(w->info, UFTRACE_I_ARG_SPEC));
-	if (w->specs->present && !w->infer->damaged)
+	if (w->specs->present ? !w->infer->damaged : none_are_announced(w->info))
 		return true;
 	for (size_t i = 0; i < w->dir->count && good && !values; i++) {
 		const struct uftrace_file *f = &w->dir->files[i];
