@@ -235,6 +235,33 @@ enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const str
 	return UFTRACE_ARGSPEC_TAKEN;
 }
 
+/* See struct uftrace_spec. */
+static unsigned fixed_size(const struct uftrace_item *items, size_t count)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].string)
+			return 0;
+		at += ((size_t)items[i].size + 3) & ~(size_t)3;
+	}
+	at = (at + 7) & ~(size_t)7;
+	return at <= UFTRACE_PAYLOAD_MAX ? (unsigned)at : 0;
+}
+
+struct uftrace_spec *uftrace_argspec_known(const struct uftrace_item *items, size_t count)
+{
+	struct uftrace_spec *spec = malloc(sizeof(*spec) + count * sizeof(*items));
+
+	if (!spec)
+		return NULL;
+	spec->state = UFTRACE_SPEC_KNOWN;
+	spec->fixed = fixed_size(items, count);
+	spec->count = count;
+	memcpy(spec->items, items, count * sizeof(*items));
+	return spec;
+}
+
 int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, size_t size, bool big_endian,
 			 struct uftrace_strings *strings)
 {

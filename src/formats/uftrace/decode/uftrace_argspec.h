@@ -19,6 +19,7 @@ enum uftrace_spec_state { UFTRACE_SPEC_UNKNOWN, UFTRACE_SPEC_NONE, UFTRACE_SPEC_
 
 struct uftrace_spec {
 	enum uftrace_spec_state state;
+	unsigned fixed; /* bytes of the values with their padding; 0: their strings say */
 	size_t count;
 	struct uftrace_item items[];
 };
@@ -46,6 +47,8 @@ enum uftrace_argspec_state {
  * Nothing is added where the specification is not taken. Items of the other kind do not matter, not even where they are refused. */
 enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const struct uftrace_argspec_of *of, bool retval,
 						 struct uftrace_item *items, size_t *count, bool *any);
+/* A specification that is known, of these items; free() it. NULL: out of memory. */
+struct uftrace_spec *uftrace_argspec_known(const struct uftrace_item *items, size_t count);
 /* Bytes that the values take with their padding, read from data; -1: they pass `size`, or a string cannot be so long.
  * *strings: what is said of those that were read. */
 struct uftrace_strings {

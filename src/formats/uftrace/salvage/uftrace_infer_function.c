@@ -69,14 +69,9 @@ static const struct uftrace_spec *spec_of(struct uftrace_walk *w, struct uftrace
 
 	if (!items.length || uftrace_argspec_items(items, &of, retval, list, &count, &any) != UFTRACE_ARGSPEC_TAKEN || !count)
 		return NULL;
-	struct uftrace_spec *spec = malloc(sizeof(*spec) + count * sizeof(list[0]));
-	if (!spec) {
+	const struct uftrace_spec *spec = uftrace_argspec_known(list, count);
+	if (!spec)
 		uftrace_walk_fail(w, TM_NO_MEMORY);
-		return NULL;
-	}
-	spec->state = UFTRACE_SPEC_KNOWN;
-	spec->count = count;
-	memcpy(spec->items, list, count * sizeof(list[0]));
 	return spec;
 }
 

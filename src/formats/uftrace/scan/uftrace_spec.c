@@ -330,14 +330,11 @@ const struct uftrace_spec *uftrace_spec_of(struct uftrace_walk *w, uint32_t modu
 	}
 	if (!uftrace_walk_room(w, &a->made, &a->made_capacity, a->made_count, sizeof(*a->made)))
 		return NULL;
-	struct uftrace_spec *spec = malloc(sizeof(*spec) + x.count * sizeof(x.items[0]));
+	struct uftrace_spec *spec = uftrace_argspec_known(x.items, x.count);
 	if (!spec) {
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 		return NULL;
 	}
-	spec->state = UFTRACE_SPEC_KNOWN;
-	spec->count = x.count;
-	memcpy(spec->items, x.items, x.count * sizeof(x.items[0]));
 	a->made[a->made_count++] = spec;
 	*slot = spec;
 	return spec;
