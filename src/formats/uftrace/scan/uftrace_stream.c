@@ -215,6 +215,14 @@ static bool line_is_late(struct uftrace_stream *t, uint64_t at, uint64_t next, u
 	       uftrace_rebuild_task_time(w, t->dat->tid, t->source, at, time);
 }
 
+/* Where the record that is no mark of lost ones ends; 0: nowhere. *rule: see uftrace_payload() and uftrace_event(). */
+static uint64_t behind_record(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *rule)
+{
+	if (uftrace_word_type(word) == UFTRACE_EVENT)
+		return uftrace_event(t, at, end, time, word, rule);
+	return uftrace_word_more(word) ? uftrace_payload(t, at, end, time, word, rule) : at + UFTRACE_RECORD_SIZE;
+}
+
 /* One item at `at`: what the fast path does not take. Returns where the next one begins; what is damaged is dealt with. */
 static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 {
@@ -247,10 +255,7 @@ static uint64_t walk_item(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	uint64_t sound = time && time >= t->begin && time < UFTRACE_TIME_MAX ? time : uftrace_resync_time(t);
 	if (call)
 		uftrace_place_session(t, sound);
-	if (!call)
-		next = uftrace_event(t, at, end, time, word, &rule);
-	else if (uftrace_word_more(word))
-		next = uftrace_payload(t, at, end, time, word, &rule);
+	next = behind_record(t, at, end, time, word, &rule);
 	if (!next)
 		return walk_incomplete(t, at, end, time);
 	if (call && rule == UFTRACE_RULE_dat_duplicate_block)
