@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "formats/lttng/decode/lttng_layout.h"
 #include "formats/lttng/lttng.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 extern const struct format lttng_format;
 
@@ -300,12 +301,28 @@ static void types_are_nested_so_deep(void **state)
 	}
 }
 
+/* Where the last event was taken back, the full stamp that announced a wrap may be in what was left out: one wrap is allowed behind
+ * it, and not three. */
+static void a_wrap_behind_a_hole(void **state)
+{
+	const struct lttng_trace t = { .laps = LAPS_ANNOUNCED };
+	struct lttng_walk w = { .at.stamp = LTTNG_TIME_MASK - 5, .laps.blind = true };
+	const struct lttng_event e = { .stamp = LTTNG_TIME_MASK + 10 };
+	(void)state;
+
+	assert_true(lttng_laps_back(&t, w.at.stamp, &e));
+	assert_true(lttng_laps_allow(&t, &w, &e));
+	w.laps.wraps = 2;
+	assert_false(lttng_laps_allow(&t, &w, &e));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fractions_of_a_second),	cmocka_unit_test(data_within_its_block),
 		cmocka_unit_test(facts_are_those_of_the_files), cmocka_unit_test(declarations_have_their_place),
 		cmocka_unit_test(types_are_nested_so_deep),	cmocka_unit_test(a_magic_number_is_enough),
+		cmocka_unit_test(a_wrap_behind_a_hole),
 	};
 	return RUN(tests);
 }

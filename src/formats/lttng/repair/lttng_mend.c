@@ -32,12 +32,17 @@ bool lttng_drop_event(struct lttng_walk *w, const struct lttng_event *e, uint64_
 		lttng_walk_trim(w);
 		from = w->at.rel;
 	}
-	/* What hit it may reach into its neighbours. */
-	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = w->at.kept, .found_to = next.end };
+	/* What hit it may reach into its neighbours. Its length may be damaged, too: then more is left out than one event, and the
+	 * clock may have wrapped. */
+	const bool again = hit && end < w->limit && !next.has_full;
+	const struct lttng_doubt doubt = {
+		.torn_from = lttng_walk_torn(w), .torn_to = w->at.kept, .found_to = next.end, .found_again = again
+	};
 	if (!lttng_edits_add(w->edits, from, to - from, NULL, 0, rule, hit ? &doubt : NULL))
 		return false;
 	w->out.dropped++;
 	w->at.rel = to;
+	w->unsettled |= again;
 	return true;
 }
 
@@ -191,7 +196,8 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event 
 	else if (defect == EVENT_LOW_BITS)
 		mended = mend_low_bits(t, w, e);
 	else
-		mended = lttng_drop_event(w, e, e->sized_end, rule, !t->declared.lost);
+		mended = e->sized_end && lttng_size_leads_on(t, w, e) &&
+			 lttng_drop_event(w, e, e->sized_end, rule, !t->declared.lost);
 	return mend_or_search(t, w, e, fd, rule, mended);
 }
 

@@ -21,6 +21,9 @@
 /* Events behind a wrap by which numbers are told from stamps, and links between them that are enough. */
 #define NUMBERS_SPAN 16u
 #define NUMBERS_MIN 3u
+/* A leap of the clock by so many ticks, and so many events in front of a wrap, may be what brought it. */
+#define LEAP_MIN (UINT64_C(1) << 24)
+#define LEAP_SPAN 16u
 
 /* Whether the bits above the low 27 change behind `before`, and no full stamp says so, and by how many ticks the clock steps back
  * if it did not wrap. */
@@ -198,7 +201,7 @@ bool lttng_laps_wild(struct lttng_trace *t, const struct lttng_walk *w, const st
 {
 	if (!is_counted(t, w) || !wraps(t, w->at.stamp, e))
 		return false;
-	if (w->laps.blind || lttng_laps_are_numbers(w, e))
+	if (lttng_laps_are_numbers(w, e))
 		return true;
 	unsigned count = lttng_laps_pending(w) ? w->laps.wraps + 1 : 1;
 	struct lttng_event a = *e, b;
@@ -219,7 +222,7 @@ bool lttng_laps_allow(const struct lttng_trace *t, const struct lttng_walk *w, c
 {
 	if (!lttng_laps_back(t, w->at.stamp, e))
 		return true;
-	return !w->laps.blind && (w->laps.wraps + 1 < WILD_WRAPS || !lttng_laps_pending(w));
+	return w->laps.wraps + 1 < WILD_WRAPS || !lttng_laps_pending(w);
 }
 
 bool lttng_laps_stray(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
@@ -234,6 +237,48 @@ bool lttng_laps_stray(struct lttng_trace *t, const struct lttng_walk *w, const s
 	       (e->start - w->at.last) % lttng_widest_align(&t->coding) == 0;
 }
 
+uint64_t lttng_laps_leap(const struct lttng_walk *w, uint64_t to)
+{
+	const struct lttng_walk_laps *l = &w->laps;
+	const struct edits *edits = &w->edits->edits;
+	uint64_t rel = l->anchored ? l->anchors[l->anchored - 1].rel : w->in.coding->layout->size, from = to, last = to;
+	uint64_t stamp = l->anchored ? l->anchors[l->anchored - 1].stamp : w->begin;
+	struct lttng_event e;
+
+	if (edits->count && edits->list[edits->count - 1].at + edits->list[edits->count - 1].remove > rel)
+		rel = edits->list[edits->count - 1].at + edits->list[edits->count - 1].remove;
+	for (unsigned since = LEAP_SPAN; rel <= to; since += since < LEAP_SPAN) {
+		if (lttng_event_decode(&w->in, rel, w->limit, stamp, &e) != EVENT_OK || e.end <= rel)
+			return to;
+		if (e.stamp - stamp >= LEAP_MIN && last < to) {
+			from = last;
+			since = 0;
+		} else if (since == LEAP_SPAN) {
+			from = to;
+		}
+		last = e.start;
+		rel = e.end;
+		stamp = e.stamp;
+	}
+	return from;
+}
+
+/* Whether the clock wraps at an event, or did before it, by what events of guessed types say alone. */
+static bool rests_on_guess(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	return w->laps.guessed && !e->has_full && e->stamp - w->laps.sure > LTTNG_TIME_MASK;
+}
+
+/* What is known of the stamp of an event that stays. */
+static void note_guess(const struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const struct lttng_marker *m = t->s->plan && e->type ? lttng_marker_of(e->type) : NULL;
+
+	if (!w->laps.guessed)
+		w->laps.sure = w->at.stamp;
+	w->laps.guessed = m && m->guessed && !e->has_full;
+}
+
 bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	struct lttng_walk_laps *l = &w->laps;
@@ -244,9 +289,13 @@ bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct l
 	l->was.wrapped = l->wrapped;
 	l->was.doubtful = l->doubtful;
 	l->blind = false;
+	const bool guessed = rests_on_guess(w, e);
+	note_guess(t, w, e);
 	if (e->has_full) {
 		l->wraps = 0;
 		l->doubtful = false;
+	} else if (guessed && !l->guessed) {
+		l->doubtful = true;
 	} else if (wraps(t, w->at.stamp, e)) {
 		l->wraps = lttng_laps_pending(w) ? l->wraps + 1 : 1;
 		l->wrapped = w->at.events + 1;

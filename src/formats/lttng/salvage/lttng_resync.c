@@ -55,11 +55,15 @@ static bool has_sizes(const struct lttng_walk *w)
 	return w->in.coding->layout->era <= LTTNG_MARKERS && !w->in.compact;
 }
 
+static bool is_unknown(enum lttng_defect defect)
+{
+	return defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT || defect == EVENT_NO_FACILITY || defect == EVENT_NO_NUMBER;
+}
+
 /* To 1.0: where declarations are lost, an event of a type that is not known leads on by its size. */
 static bool is_sized_unknown(const struct lttng_trace *t, const struct lttng_walk *w, enum lttng_defect defect)
 {
-	return t->declared.lost && has_sizes(w) &&
-	       (defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT || defect == EVENT_NO_FACILITY || defect == EVENT_NO_NUMBER);
+	return t->declared.lost && has_sizes(w) && is_unknown(defect);
 }
 
 /* Whether an event that decodes so at `at`, after one of that stamp, can be one. Costs budget. */
@@ -411,6 +415,32 @@ static void search_begin(struct lttng_trace *t, struct lttng_walk *w)
 	w->search.begun = true;
 	w->search.budget = BUDGET * w->limit;
 	w->search.limit = w->padded ? content_end(t, w) : w->limit;
+}
+
+bool lttng_size_leads_on(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
+{
+	const unsigned enough = has_sizes(w) ? VERIFIED_SIZED : VERIFIED;
+	uint64_t at = e->sized_end, stamp = w->at.stamp;
+
+	/* A search would look so far anyway: a small size costs no more than that if it is wrong. */
+	if (e->size <= STRETCH)
+		return true;
+	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->file->metadata)
+		(void)lttng_laps_announced(t);
+	search_begin(t, w);
+	for (unsigned kept = 0; at < w->search.limit && kept < enough && w->search.budget; kept++) {
+		struct lttng_event next;
+		const enum lttng_defect defect = lttng_event_decode(&w->in, at, w->limit, stamp, &next);
+		if (t->declared.lost && is_unknown(defect) && (kept || e->size <= LONGEST))
+			return true;
+		if (!decoded_possible(w, defect, at, w->limit, stamp, &next) || is_lapse(t, stamp, &next))
+			return false;
+		if (is_verified(t, w, &next) && !has_sizes(w))
+			return true;
+		at = next.end;
+		stamp = next.stamp;
+	}
+	return true;
 }
 
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule)

@@ -31,6 +31,9 @@ bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, 
 /* lttng_resync.c */
 /* Resynchronises: searches the next event at or behind `from`, and leaves out all before it. False: there is none. */
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule);
+/* Whether events follow where an event of an unknown type ends by the size in its header. Bytes that are not an event have a size
+ * of up to 64 KB there, and nearly any few bytes decode as one event. */
+bool lttng_size_leads_on(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
 
 /* lttng_laps.c: wraps of the clock without a full stamp, from 2.0 on. */
 /* Whether the stamp of an event is a wrap behind `before` that no full stamp announces, where that is known to be none of the
@@ -55,6 +58,10 @@ bool lttng_laps_allow(const struct lttng_trace *t, const struct lttng_walk *w, c
 /* Counts an event that stays, before it is kept. True: from the event before it on, times are doubtful up to the next full stamp.
  */
 bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
+/* rel of the event in front of which times are right, if a wrap behind the event at `to` shows that they are not there: the clock
+ * leaps behind it, since a text that was hit may end early, and the next events are misread. `to`: it does not leap. Linear in what
+ * lies between them and the last full stamp. */
+uint64_t lttng_laps_leap(const struct lttng_walk *w, uint64_t to);
 /* The last event that was kept is not kept. */
 void lttng_laps_take_back(struct lttng_walk *w);
 /* Remembers the full stamp of an event that is kept. */

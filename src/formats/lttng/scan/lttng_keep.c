@@ -101,7 +101,7 @@ uint64_t lttng_walk_before(const struct lttng_walk *w, uint64_t rel)
 static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before, bool lapped)
 {
 	const char *why = doubt_of(t, w, e);
-	uint64_t from = why == why_lap && lapped ? before : e->start;
+	uint64_t from = why == why_lap && lapped && w->edits ? lttng_laps_leap(w, before) : e->start;
 	enum tracemend_status status = TM_OK;
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
 	if (why == why_order)

@@ -60,6 +60,8 @@ struct lttng_walk_laps {
 	bool doubtful;	  /* there was one since the last full stamp */
 	bool skewed;	  /* to 1.0: the last heartbeat carries a stamp that does not fit its own. Owner: scan/lttng_keep.c */
 	bool blind;	  /* at.before is not the stamp of the event before the last one */
+	bool guessed;	  /* the last event is of a type whose declaration was guessed: it may be none; */
+	uint64_t sure;	  /* stamp of the last one that is not */
 	struct {
 		unsigned wraps;
 		uint64_t wrapped;
