@@ -5,7 +5,6 @@
 #include "formats/fxt/salvage/fxt_lost.h"
 #include "formats/fxt/salvage/fxt_unpaired.h"
 #include "formats/fxt/scan/fxt_clock.h"
-#include "formats/fxt/scan/fxt_journal.h"
 
 /* Ranges that are listed one by one. Beyond it a range takes in what is between it and the last one, so that the list does not grow
  * with the file. */
@@ -18,11 +17,7 @@
 /* Blocks that were written twice: sizes are powers of two. */
 #define BLOCK_MOST FXT_BLOCK_BYTES
 #define BLOCK_LEAST 64u
-/* Blocks that are replaced as a whole; bytes between the seam of a block and the region that it makes. */
-#define SECTOR_LEAST 512u
-/* Indexes that are registered again in such a block, at least, and how many times as often as elsewhere. */
-#define REDEFINED_LEAST 3u
-#define REDEFINED_TIMES 8u
+/* Bytes between the seam of a block and the region that it makes. */
 #define SEAM_SLACK 64u
 /* A registration has two words or more. */
 #define REGISTRATION_BYTES 16u
@@ -480,40 +475,43 @@ static bool refers_elsewhere(const struct fxt_registry *reg, const struct fxt_re
 	return false;
 }
 
-/* Where a block of a disk begins that has the byte at `at` and may end in the last region of damage, or in a record next to it;
- * UINT64_MAX: there is none. */
-static uint64_t block_to_seam(const struct fxt_doubt *d, uint64_t at)
+/* Where a block of a disk begins that has the byte at `at` and may end in [from, until]; FXT_NO_BLOCK: there is none. */
+static uint64_t block_to_seam(uint64_t at, uint64_t from, uint64_t until)
 {
-	const uint64_t from = d->seam - d->seam_length;
-
-	for (uint64_t size = SECTOR_LEAST; size <= BLOCK_MOST; size *= 2) {
+	for (uint64_t size = FXT_SECTOR_BYTES; size <= BLOCK_MOST; size *= 2) {
 		const uint64_t end = (at / size + 1) * size;
-		if (end + SEAM_SLACK >= from && end <= d->seam + SEAM_SLACK)
+		if (end >= from && end <= until)
 			return end - size;
 	}
-	return UINT64_MAX;
+	return FXT_NO_BLOCK;
 }
 
-/* More registrations turn out to be missing than the last region of damage has room for: it is the seam of a block that took their
- * place, or there is another one. Where the provider is introduced in that block, it may be another capture's. */
+/* Registrations turn out to be missing behind the last region of damage. Where they are more than it has room for, it is the seam
+ * of a block that took their place, or there is another one; the same where the record that begins the region has a size of which
+ * it may have been cut by the end of a block. Where the provider is introduced in that block, it may be another capture's. */
 static void distrust_replaced(struct fxt_doubt *d)
 {
 	static const char why[] =
 		"more registrations are missing behind damage than it had room for: a block may be from elsewhere";
 	struct fxt_provider *p = d->registry->provider;
-	uint64_t missing = d->registry->missing_count - d->seam_missing;
-	uint64_t few = fxt_position_recent(d->here, FXT_RECENT), from;
+	const uint64_t missing = d->registry->missing_count - d->seam_missing, from = d->seam - d->seam_length;
+	const bool full = missing * REGISTRATION_BYTES > d->seam_length + REGISTRATION_BYTES;
+	uint64_t few = fxt_position_recent(d->here, FXT_RECENT), begin;
 
-	if (!d->seam || missing * REGISTRATION_BYTES <= d->seam_length + REGISTRATION_BYTES)
+	if (!d->seam || (!full && d->seam_stated >= d->seam))
 		return;
 	/* The other seam may be near. */
 	few = few < d->seam ? d->seam : few;
-	if (d->here->records && few < d->here->at)
+	if (full && d->here->records && few < d->here->at)
 		doubt(d, few, d->here->at - few, why);
-	if (p->distrust.info || p->anonymous || p->offset > d->seam || (from = block_to_seam(d, p->offset)) == UINT64_MAX)
+	if (p->distrust.info || p->anonymous || p->offset > d->seam)
+		return;
+	begin = full && from > SEAM_SLACK ? block_to_seam(p->offset, from - SEAM_SLACK, d->seam + SEAM_SLACK)
+					  : block_to_seam(p->offset, from + 1, d->seam_stated - 1);
+	if (begin == FXT_NO_BLOCK)
 		return;
 	p->distrust.info = true;
-	doubt(d, from, d->here->at - from, why);
+	doubt(d, begin, d->here->at - begin, why);
 }
 
 /* Records up to here may be another provider's, since some record before this one. */
@@ -607,48 +605,32 @@ static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
-/* Indexes that are registered again in [from, until), by the journal. */
-static uint64_t redefined_in(struct fxt_doubt *d, uint64_t from, uint64_t until)
+/* A block of a disk that ends in the region of damage, or in the record before it, may be from elsewhere. */
+static void doubt_foreign_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
-	const unsigned count = fxt_journal_recent(d->registry);
-	uint64_t found = 0;
+	const uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : from;
+	const bool adjacent = last < from && length_at(d, last) == from - last;
+	const uint64_t begin = fxt_block_foreign(d->registry, d->archive, adjacent ? last : from, until);
 
-	for (unsigned n = 1; n <= count; n++) {
-		const struct fxt_change *c = fxt_journal_last(d->registry, n);
-		found += c->at >= from && c->at < until && (c->kind == FXT_CHANGE_STRING || c->kind == FXT_CHANGE_THREAD);
-	}
-	return found;
-}
-
-/* Whether a block of a disk that ends in the region of damage registers many indexes again, as the recorder does nowhere else: it
- * is from elsewhere, and begins between two records. */
-static void doubt_redefining_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
-{
-	for (uint64_t size = SECTOR_LEAST; size <= BLOCK_MOST; size *= 2) {
-		const uint64_t end = until / size * size, begin = end - size;
-		if (end < size || end < from)
-			continue;
-		const uint64_t found = redefined_in(d, begin, from), all = d->registry->journal.redefined;
-		if (found < REDEFINED_LEAST || (all - found) * size * REDEFINED_TIMES > found * begin)
-			continue;
+	if (begin != FXT_NO_BLOCK)
 		fxt_doubt_block(d, begin, begin, from);
-		return;
-	}
 }
 
-void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost)
+void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost,
+		      uint64_t stated)
 {
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
 	d->seam = until;
 	d->seam_length = until - from;
+	d->seam_stated = stated;
 	d->seam_missing = d->registry->missing_count;
 	if (lost != TM_EXACT)
 		d->uncounted = until;
 	if (d->plan) {
 		settle(d);
 		doubt_island(d, from, until);
-		doubt_redefining_block(d, from, until);
+		doubt_foreign_block(d, from, until);
 		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
 		distrust_region(d, until,
 				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0 }

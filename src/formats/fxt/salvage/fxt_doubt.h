@@ -3,6 +3,7 @@
 #define FXT_DOUBT_H
 
 #include "core/finding.h"
+#include "formats/fxt/salvage/fxt_block.h"
 #include "formats/fxt/salvage/fxt_resync.h"
 #include "formats/fxt/salvage/fxt_stale.h"
 #include "formats/fxt/scan/fxt_table.h"
@@ -15,9 +16,6 @@
 #define FXT_STEPS_BACK 64u
 #define FXT_STEPS_RARE 256u
 #define FXT_STEPS_FEW 3u
-
-/* Blocks that were written to a wrong place: sizes are powers of two. */
-#define FXT_BLOCK_BYTES 4096u
 
 struct fxt_step {
 	uint64_t at;
@@ -36,6 +34,7 @@ struct fxt_doubt {
 	uint64_t seam;		      /* end of the last region of damage; 0: none. Also where nothing is repaired */
 	uint64_t undone;	      /* the seam for which changes were undone; 0: none */
 	uint64_t seam_length;	      /* of that region */
+	uint64_t seam_stated;	      /* where the record that begins it ends by its size */
 	size_t seam_missing;	      /* registrations that were known to be missing in front of it */
 	uint64_t version;	      /* of the provider, in front of the record */
 	uint64_t entered;	      /* offset of the last provider or section record */
@@ -54,6 +53,7 @@ struct fxt_doubt {
 	uint64_t island;	/* where the last block between two regions begins; 0: none */
 	bool headless;		/* the file had no magic number, and gets one */
 	uint64_t other_rate;	/* where, in front of all damage, a provider gets another tick rate; 0: nowhere */
+	uint64_t archive;	/* the last magic number that is not the first record; 0: none */
 	uint64_t settled;	/* end of the last region of which it is known what was registered in it; 0: none */
 	uint64_t room;		/* registrations that the regions since may have held at most; 0: none */
 	size_t missing;		/* registrations that were known to be missing in front of them */
@@ -61,8 +61,10 @@ struct fxt_doubt {
 
 void fxt_doubt_close(struct fxt_doubt *d);
 
-/* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. */
-void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
+/* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. stated: where the record at
+ * `from` ends by its size. */
+void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost,
+		      uint64_t stated);
 /* The records in front of a region of damage. */
 void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost);
 /* The record that the walk is at, before it is accepted: whether it is doubtful. wrote_magic: the file had none, and gets one.

@@ -37,7 +37,8 @@ void fxt_region_at(struct fxt_walk *w, unsigned rule, uint64_t from, uint64_t un
 	}
 	w->report.damage = fd;
 	fxt_report_hole(&w->report, fd, from, until);
-	fxt_doubt_region(&w->doubt, rule, from, until, lost);
+	fxt_doubt_region(&w->doubt, rule, from, until, lost,
+			 r && r->words < FXT_RECORD_WORDS_MAX ? from + r->words * FXT_WORD : until);
 	fxt_repair_drop(&w->repair, from, until, rule, region_why(rule));
 	/* Bytes beyond the size field of the record may have been more records, or none. */
 	bool sure = lost == TM_EXACT && (!r || until - from <= r->words * FXT_WORD);

@@ -6,6 +6,14 @@
 
 /* ---- metadata ---- */
 
+/* A second archive: what it introduces is new. */
+static void begin_archive(struct fxt_walk *w, uint64_t magic)
+{
+	for (size_t i = 0; i < w->registry.count; i++)
+		w->registry.list[i]->introduced = false;
+	w->doubt.archive = magic;
+}
+
 /* Whether the record before the position, which is sound, ends in the magic number: it was cut, and another trace is behind it. It
  * is dropped then, and what it ends in is the magic number. */
 static void uncover_magic(struct fxt_walk *w)
@@ -24,8 +32,7 @@ static void uncover_magic(struct fxt_walk *w)
 		fxt_path(&w->report, fd, o, NULL);
 	fxt_repair_drop(&w->repair, last, here->at - FXT_WORD, FXT_RULE_swallowed_records, "a record that was cut");
 	fxt_repair_lost(&w->repair, 1, TM_EXACT);
-	for (size_t i = 0; i < w->registry.count; i++)
-		w->registry.list[i]->introduced = false;
+	begin_archive(w, here->at - FXT_WORD);
 }
 
 static void accept_info(struct fxt_walk *w, const struct fxt_record *r, uint64_t offset)
@@ -106,9 +113,7 @@ static void accept_magic(struct fxt_walk *w, uint64_t offset)
 {
 	if (w->report.magic_seen) {
 		fxt_report(&w->report, FXT_RULE_duplicate_magic, offset, FXT_WORD, "a second magic number record");
-		/* A second archive: what it introduces is new. */
-		for (size_t i = 0; i < w->registry.count; i++)
-			w->registry.list[i]->introduced = false;
+		begin_archive(w, offset);
 	} else if (offset && !w->lost_prefix) {
 		w->report.no_magic = fxt_report(&w->report, FXT_RULE_magic_not_first, offset, FXT_WORD,
 						"the offset of the magic number record is %llu, expected 0",
