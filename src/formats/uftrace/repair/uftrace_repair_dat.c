@@ -39,8 +39,10 @@ void uftrace_repair_strip(struct uftrace_stream *t, uint64_t at, uint64_t next, 
 	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length ||
 	    (rule == UFTRACE_RULE_dat_payload_without_spec && !t->w->infer->cause))
 		uftrace_repair_doubt_record(t, at, at + UFTRACE_RECORD_SIZE);
-	/* What hit the end of the values may have hit the time behind them. */
-	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length)
+	/* What hit the end of the values, or a record that is taken for one, may have hit the time behind them. */
+	if (rule == UFTRACE_RULE_dat_payload_desync || rule == UFTRACE_RULE_dat_string_length ||
+	    (rule == UFTRACE_RULE_dat_payload_without_spec && next - at > 2 * UFTRACE_RECORD_SIZE &&
+	     uftrace_payload_was_record(t, next - UFTRACE_RECORD_SIZE, next, t->time)))
 		uftrace_repair_doubt_behind(t, next);
 	t->output.lost_some = true; /* arguments, and what was found behind them may be another record than the next */
 	t->output.kept_from = next;

@@ -22,9 +22,7 @@ static bool zeros_begin(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	return p && bytes_are_zero(p + 8, ZEROS_MIN - 8);
 }
 
-/* Whether bytes that are not a valid record were one: zeros; or a time or an address that can hardly be there by chance. Fewer
- * bytes than a record has are taken for its beginning. */
-static bool is_damaged(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+bool uftrace_payload_was_record(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
 {
 	uint64_t left = at < end ? end - at : 0;
 	const uint8_t *p = left ? window_at(&t->window, at, left < UFTRACE_RECORD_SIZE ? (size_t)left : UFTRACE_RECORD_SIZE) : NULL;
@@ -187,7 +185,8 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 	if (too_long)
 		return mismatched(t, v, size, longest, strip);
 	/* Where no record follows, it may be that one which is damaged. */
-	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end && !is_damaged(t, after, v->end, v->time)) {
+	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end &&
+	    !uftrace_payload_was_record(t, after, v->end, v->time)) {
 		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)
 			return mismatched(t, v, size, longest, strip);
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)

@@ -15,6 +15,9 @@
 
 /* ---- one item ---- */
 
+/* By so much times of returns that were estimated, halfway between two records, may cross: most calls are shorter. */
+#define CROSSING_MOST (UINT64_C(1000) * 1000)
+
 /* *suspect: it may be a part of the damage behind it; *odd: it is wrong itself. */
 static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, bool *suspect, bool *odd)
 {
@@ -43,7 +46,7 @@ static void check_time(struct uftrace_stream *t, uint64_t at, uint64_t time, boo
 			if (fd)
 				finding_field(fd, at, 8, "time = %llu", (unsigned long long)time);
 			/* Which of the two is wrong is not known. */
-			*odd = !estimated;
+			*odd = !estimated || t->time - time > CROSSING_MOST;
 			if (*odd)
 				uftrace_repair_doubt_last(t, at);
 		}

@@ -160,6 +160,9 @@ bool uftrace_nest(struct uftrace_stream *t, uint64_t offset, uint64_t word);
 
 /* ---- uftrace_payload.c ---- */
 
+/* Whether bytes that are not a valid record were one: zeros; or a time from `time` on or an address that can hardly be there by
+ * chance. Fewer bytes than a record has are taken for its beginning. */
+bool uftrace_payload_was_record(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time);
 /* The bytes after an ENTRY or EXIT with `more` at offset. Returns the offset of the next record, 0 when there is none;
  * *strip: the bytes go, and the bit; UFTRACE_RULE_dat_duplicate_block: the record itself is there again. */
 uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, uint64_t word, unsigned *strip);
