@@ -35,18 +35,18 @@ CEILINGS = {
         "uftrace": {"invented": 1},
     },
     "all": {
-        "fxt": {"invented": 6},
+        "fxt": {"invented": 1},
         "ktrace": {},
-        "lttng": {"altered": 720, "invented": 10, "lost, 400 hits": 12.9},
-        "tracedat": {"altered": 3, "invented": 8},
+        "lttng": {"invented": 6},
+        "tracedat": {"altered": 3, "invented": 7},
         "uftrace": {},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
-        "fxt": {"altered": 12, "invented": 5},
-        "ktrace": {"invented": 150},
-        "tracedat": {"altered": 14, "invented": 260, "claims": 3},
-        "uftrace": {"invented": 2},
+        "fxt": {"altered": 8, "invented": 1},
+        "ktrace": {"invented": 129},
+        "tracedat": {"altered": 9, "invented": 169, "claims": 2},
+        "uftrace": {},
     },
 }
 
