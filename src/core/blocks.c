@@ -26,7 +26,7 @@ struct seams {
 	uint64_t list[SEAMS_MOST];
 	struct errors at[SEAMS_MOST];
 	unsigned count;
-	uint64_t size; /* of the blocks */
+	uint64_t size; /* of the blocks that meet there */
 };
 
 /* Blocks of one size: where they meet at the errors, and where those with errors within begin. */
@@ -174,7 +174,7 @@ unsigned blocks_moved(struct source *s, const struct block_place *errors, unsign
 
 	memset(out, 0, BLOCKS_TRIALS_MOST * sizeof(*out));
 	for (uint64_t size = SIZE_MOST; size >= SIZE_LEAST; size /= 2) {
-		struct evidence e = { .seams.size = size, .within.size = size };
+		struct evidence e = { .seams.size = size };
 		uint64_t blocks[BLOCKS_MOST];
 		unsigned n = 0;
 		find_seams(&e.seams, errors, count);

@@ -268,6 +268,8 @@ int uftrace_argspec_size(const struct uftrace_spec *spec, const uint8_t *data, s
 	size_t at = 0;
 
 	*strings = (struct uftrace_strings){ 0 };
+	if (spec->fixed)
+		return spec->fixed <= size ? (int)spec->fixed : -1;
 	for (size_t i = 0; i < spec->count; i++) {
 		size_t length = spec->items[i].size;
 		if (spec->items[i].string) {

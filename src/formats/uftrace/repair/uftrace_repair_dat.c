@@ -134,10 +134,7 @@ void uftrace_repair_doubt_call(struct uftrace_stream *t, uint64_t at, unsigned d
 
 	if (!t->w->plan || !t->output.planned)
 		return;
-	if (!t->other_open) {
-		window_open(&t->other, t->source);
-		t->other_open = true;
-	}
+	uftrace_stream_open_other(t);
 	/* Most calls return soon. */
 	for (uint64_t from = 0, back = most < 512 ? most : 512;; from = back, back = back * 8 < most ? back * 8 : most) {
 		size_t got = 0;

@@ -21,10 +21,7 @@ uint64_t uftrace_copy_find(struct uftrace_stream *t, uint64_t at, bool *unread)
 			return at;
 		}
 		t->reread -= back;
-		if (!t->other_open) {
-			window_open(&t->other, t->source);
-			t->other_open = true;
-		}
+		uftrace_stream_open_other(t);
 		p = window_upto(&t->other, at - back, (size_t)back, &got);
 		const uint8_t *found = p && got == back ? memmem(p, (size_t)back, first, sizeof(first)) : NULL;
 		/* The last one: the copy is as short as it can be. */

@@ -146,10 +146,7 @@ static bool is_twice(struct uftrace_stream *t, uint64_t seam, uint64_t size)
 
 uint64_t uftrace_damage_straddling(struct uftrace_stream *t, uint64_t at, uint64_t until, uint64_t end)
 {
-	if (!t->other_open) {
-		window_open(&t->other, t->source);
-		t->other_open = true;
-	}
+	uftrace_stream_open_other(t);
 	for (uint64_t seam = (at / BLOCK_LEAST + 1) * BLOCK_LEAST; seam <= until && seam < end; seam += BLOCK_LEAST)
 		for (uint64_t size = BLOCK_MOST; size >= BLOCK_LEAST; size /= 2)
 			if (at + size >= seam && seam >= size && end - seam >= size && is_twice(t, seam, size))

@@ -29,9 +29,6 @@ struct fast_state {
 static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t size, bool big)
 {
 	struct uftrace_strings strings;
-
-	if (spec && spec->fixed)
-		return spec->fixed <= size ? (int)spec->fixed : -1;
 	int length = spec ? uftrace_argspec_size(spec, p, size, big, &strings) : -1;
 
 	return length >= 0 && strings.longest <= UFTRACE_STRING_WRITER_MAX && !strings.nul ? length : -1;

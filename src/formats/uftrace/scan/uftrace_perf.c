@@ -152,6 +152,13 @@ static void check_body(struct perf_walk *perf, uint64_t at, uint32_t type, uint1
 		uftrace_walk_fail(w, TM_NO_MEMORY);
 }
 
+/* What hit the bytes at `at` may have hit the record before them. */
+static void doubt_before(struct perf_walk *perf, uint64_t at)
+{
+	if (perf->last_size && perf->last_at + perf->last_size == at)
+		plan_doubt(perf->w->plan, perf->source, perf->last_at, perf->last_size, "directly before damaged bytes");
+}
+
 /* A type or size that no recorder writes; many make readers crash or hang. Returns where records go on. */
 static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint32_t size)
 {
@@ -175,9 +182,7 @@ static uint64_t damage(struct perf_walk *perf, uint64_t at, uint32_t type, uint3
 				    type, size);
 	finding_field(fd, at + 6, 2, "size = %u", size);
 	if (w->plan) {
-		/* What hit it may have hit the records beside it. */
-		if (perf->last_size && perf->last_at + perf->last_size == at)
-			plan_doubt(w->plan, perf->source, perf->last_at, perf->last_size, "directly before damaged bytes");
+		doubt_before(perf, at);
 		perf->beside = next;
 		if (at > perf->kept_from)
 			plan_copy(w->plan, perf->out, perf->source, perf->kept_from, at - perf->kept_from);
@@ -228,8 +233,8 @@ static bool walk_file(struct perf_walk *perf)
 			       (unsigned long long)(perf->source->size - at));
 		if (w->plan)
 			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
-		if (w->plan && perf->last_size && perf->last_at + perf->last_size == at && !begins_header(perf, at))
-			plan_doubt(w->plan, perf->source, perf->last_at, perf->last_size, "directly before damaged bytes");
+		if (w->plan && !begins_header(perf, at))
+			doubt_before(perf, at);
 	}
 	if (w->plan && perf->source->size > perf->kept_from)
 		plan_copy(w->plan, perf->out, perf->source, perf->kept_from, perf->source->size - perf->kept_from);

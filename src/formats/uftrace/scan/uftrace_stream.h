@@ -113,6 +113,14 @@ struct uftrace_stream {
 	struct uftrace_stream_output output;
 };
 
+/* t->other reads the same file from now on: what stands elsewhere in it. */
+static inline void uftrace_stream_open_other(struct uftrace_stream *t)
+{
+	if (!t->other_open)
+		window_open(&t->other, t->source);
+	t->other_open = true;
+}
+
 /* The entry of the cache for an address: Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). */
 static inline struct uftrace_known *uftrace_known_at(const struct uftrace_stream *t, uint64_t address)
 {
