@@ -231,9 +231,11 @@ static void map_lines(void **state)
 	assert_int_equal(map(id, &m), UFTRACE_MAP_GOOD);
 	snprintf(id, sizeof(id), "1-2 r-xp 0 0:0 0 a build-id:%041d", 0);
 	assert_int_equal(map(id, &m), UFTRACE_MAP_LONG_ID);
-	snprintf(path, sizeof(path), "1-2 r-xp 0 0:0 0 %04095d", 0);
+	snprintf(path, sizeof(path), "1-2 r-xp 0 0:0 0 %03848d/%0246d", 0, 0);
 	assert_int_equal(map(path, &m), UFTRACE_MAP_GOOD);
-	snprintf(path, sizeof(path), "1-2 r-xp 0 0:0 0 %04096d", 0);
+	snprintf(path, sizeof(path), "1-2 r-xp 0 0:0 0 %03849d/%0246d", 0, 0);
+	assert_int_equal(map(path, &m), UFTRACE_MAP_LONG);
+	snprintf(path, sizeof(path), "1-2 r-xp 0 0:0 0 /%0247d", 0);
 	assert_int_equal(map(path, &m), UFTRACE_MAP_LONG);
 }
 

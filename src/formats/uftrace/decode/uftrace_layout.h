@@ -113,5 +113,6 @@ enum uftrace_shm_flag { UFTRACE_SHM_NEW = 1, UFTRACE_SHM_WRITTEN = 2, UFTRACE_SH
 #define UFTRACE_EVENT_NAME_MAX 511u /* of provider and of event, each */
 #define UFTRACE_SYM_NAME_ADVISED 1024u
 #define UFTRACE_PATH_MAX 4095u
+#define UFTRACE_PROGRAM_MAX 246u /* its name, in front of "-0123.sym": readers stop where they cannot open such a file */
 
 #endif

@@ -88,7 +88,8 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 	out->path = take_word(text, length, &at);
 	if (!out->path.length)
 		return UFTRACE_MAP_ANONYMOUS;
-	if (out->path.length > UFTRACE_PATH_MAX)
+	if (out->path.length > UFTRACE_PATH_MAX ||
+	    (out->path.text[0] != '[' && uftrace_basename(out->path).length > UFTRACE_PROGRAM_MAX))
 		return UFTRACE_MAP_LONG;
 	out->id_at = at;
 	struct uftrace_str id = take_word(text, length, &at);
@@ -132,5 +133,6 @@ bool uftrace_map_line_recover(const char *text, size_t length, struct uftrace_ma
 	*at = begin;
 	*size = end - begin;
 	return prot.length == 4 && end > begin && last.length > 1 && last.length <= UFTRACE_PATH_MAX && last.text[0] == '/' &&
-	       (!out->build_id.text || uftrace_str_is_hex(out->build_id)) && !is_odd(prot, last, (struct uftrace_str){ text, 0 });
+	       uftrace_basename(last).length <= UFTRACE_PROGRAM_MAX && (!out->build_id.text || uftrace_str_is_hex(out->build_id)) &&
+	       !is_odd(prot, last, (struct uftrace_str){ text, 0 });
 }

@@ -305,7 +305,11 @@ bool uftrace_dbg_walk(struct uftrace_walk *w)
 		if (dbg.d->count)
 			qsort(dbg.d->list, dbg.d->count, sizeof(*dbg.d->list), function_compare);
 		check_functions(&dbg);
-		uftrace_edit_apply(w, &dbg.edits, f, uftrace_dir_name(f));
+		char output[512];
+		dbg.d->lost = !uftrace_sym_name(
+			w, &(struct uftrace_program){ f->source, dbg.d->path, dbg.d->build_id, ".dbg", UFTRACE_NONE }, output,
+			sizeof(output));
+		uftrace_edit_apply(w, &dbg.edits, f, output);
 		edits_free(&dbg.edits);
 	}
 	return true;

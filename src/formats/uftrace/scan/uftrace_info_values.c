@@ -98,7 +98,7 @@ static bool write_pattern(struct uftrace_walk *w, struct uftrace_line *line)
 static bool check_pattern(struct uftrace_walk *w, struct source *source, struct uftrace_line *line)
 {
 	struct uftrace_info *info = w->info;
-	unsigned like = uftrace_spec_patterns(w->specs);
+	unsigned like = uftrace_spec_patterns(w);
 	char shown[TEXT_QUOTE_SIZE];
 
 	/* Recorders before 0.9 did not write it. */

@@ -86,8 +86,9 @@ static void report_long(struct uftrace_walk *w, struct source *source, struct ed
 			uint64_t offset, size_t raw, size_t length, size_t id_at)
 {
 	finding_report(w->findings, UFTRACE_RULE_map_field_too_long, source, offset, raw,
-		       state == UFTRACE_MAP_LONG_ID ? "the build id is longer than the 40 digits that readers have room for"
-						    : "the protection or the path is longer than what readers have room for");
+		       state == UFTRACE_MAP_LONG_ID
+			       ? "the build id is longer than the 40 digits that readers have room for"
+			       : "the protection, the path or the name in it is longer than what readers have room for");
 	if (state == UFTRACE_MAP_LONG_ID)
 		uftrace_edit_lose(w, edits, offset + id_at, length - id_at, UFTRACE_RULE_map_field_too_long,
 				  "a build id that cannot be one");

@@ -103,17 +103,23 @@ static bool is_glob(struct uftrace_str pattern)
 	return star;
 }
 
-unsigned uftrace_spec_patterns(const struct uftrace_specs *specs)
+/* With debug information readers take one pattern for all names that are recorded automatically: no simple one is. */
+static bool matches_all(const struct uftrace_walk *w)
 {
-	unsigned found = UFTRACE_PATTERN_SIMPLE;
+	return w->specs->auto_args && (w->info->head.feat & UFTRACE_BIT(UFTRACE_F_DEBUG_INFO));
+}
 
-	for (size_t i = 0; i < specs->count; i++) {
-		const struct uftrace_function_spec *f = &specs->list[i];
+unsigned uftrace_spec_patterns(const struct uftrace_walk *w)
+{
+	unsigned found = matches_all(w) ? UFTRACE_PATTERN_REGEX : UFTRACE_PATTERN_SIMPLE;
+
+	for (size_t i = 0; i < w->specs->count; i++) {
+		const struct uftrace_function_spec *f = &w->specs->list[i];
 		if (!f->meta || f->source == SPEC_ARG_AUTO || f->source == SPEC_RET_AUTO)
 			continue;
 		if (!is_glob(f->pattern))
 			return UFTRACE_PATTERN_REGEX;
-		found = UFTRACE_PATTERN_GLOB;
+		found = UFTRACE_PATTERN_GLOB; /* also of what is recorded automatically */
 	}
 	return found;
 }
@@ -253,6 +259,8 @@ static bool collect(struct uftrace_walk *w, struct wanted *x, bool automatic)
  * files without a head belong together by their names. */
 static bool dbg_belongs(const struct uftrace_walk *w, const struct uftrace_dbg *d, const struct uftrace_module *m)
 {
+	if (d->lost)
+		return false;
 	if (m->headed && d->path.length)
 		return uftrace_str_equal(d->path, m->path) && (!m->mapped || uftrace_str_equal(d->build_id, m->mapped_id));
 	if (m->file == UFTRACE_NONE)
@@ -288,7 +296,7 @@ static bool find_items(struct uftrace_walk *w, struct wanted *x, const struct uf
 {
 	if (!collect(w, x, false))
 		return false;
-	if (x->count || !w->specs->auto_args)
+	if (x->count || !w->specs->auto_args || (matches_all(w) && w->info->pattern_type == UFTRACE_PATTERN_SIMPLE))
 		return true;
 	const struct uftrace_dbg_function *d = dbg_function(w, m, symbol);
 	struct uftrace_str text = d ? (x->retval ? d->retval : d->args) : (struct uftrace_str){ NULL, 0 };

@@ -24,9 +24,9 @@ struct uftrace_specs {
 bool uftrace_spec_line(struct uftrace_walk *w, struct uftrace_str key, struct uftrace_str value, uint64_t offset);
 /* Whether readers leave out one specification of such a line, "name@arg1/i32", whatever function it is for. */
 bool uftrace_spec_is_refused(const struct uftrace_walk *w, struct uftrace_str one);
-/* What their patterns look like: UFTRACE_PATTERN_GLOB or UFTRACE_PATTERN_REGEX; UFTRACE_PATTERN_SIMPLE where none of them is one.
- */
-unsigned uftrace_spec_patterns(const struct uftrace_specs *specs);
+/* What their patterns look like: UFTRACE_PATTERN_GLOB or UFTRACE_PATTERN_REGEX; UFTRACE_PATTERN_SIMPLE where none of them is one,
+ * and none is for all names. */
+unsigned uftrace_spec_patterns(const struct uftrace_walk *w);
 /* How items are read that are for that module; UFTRACE_NONE: for any. symbol: as below. */
 struct uftrace_argspec_of uftrace_spec_for(const struct uftrace_walk *w, uint32_t module, uint32_t symbol);
 /* Forgets all of them, and what was found by them. */

@@ -34,6 +34,11 @@ struct sym_walk {
 	uint64_t lines, real; /* data lines; those that are symbols */
 	size_t digits;	      /* the most that an address has: writers fill it up with zeros */
 	uint64_t malformed, unknown, unsized, sized, cr;
+	uint64_t doubtful; /* lines that were hit: each may have been two */
+	uint64_t repeated; /* symbols that are there twice */
+	uint64_t doubted;  /* behind the line that was hit last */
+	uint64_t before;   /* the data line before */
+	size_t before_raw; /* 0: there is none */
 	bool overlap;
 	uint64_t previous, last_end; /* last_end: where the last symbol ends without an end marker */
 	struct {
@@ -46,6 +51,11 @@ struct sym_walk {
 	uint64_t first_data, sentinel_address;
 	bool first_sentinel;
 };
+
+static bool is_build_id(const char *text, size_t length)
+{
+	return length > 12 && !memcmp(text, "# build-id: ", 12);
+}
 
 static void comment(struct sym_walk *sym, const char *text, size_t length, uint64_t offset, size_t raw)
 {
@@ -68,7 +78,7 @@ static void comment(struct sym_walk *sym, const char *text, size_t length, uint6
 		sym->m->headed = true;
 		sym->path_offset = offset;
 		sym->path_raw = raw;
-	} else if (length > 12 && !memcmp(text, "# build-id: ", 12)) {
+	} else if (is_build_id(text, length)) {
 		sym->m->build_id = (struct uftrace_str){ text + 12, length - 12 };
 	}
 }
@@ -92,6 +102,14 @@ static bool keep_symbol(struct sym_walk *sym, const struct uftrace_sym_line *lin
 						    .type = (uint8_t)line->type };
 	w->symbols->count++;
 	return true;
+}
+
+/* Of a line that was hit. */
+static void doubt_line(struct sym_walk *sym, uint64_t at, size_t raw)
+{
+	sym->doubtful += sym->doubted != at + raw;
+	sym->doubted = at + raw;
+	uftrace_repair_doubt(sym->w, sym->source, at, raw);
 }
 
 /* Fewer are not the address of a symbol: writers fill it up with zeros. */
@@ -127,14 +145,16 @@ static bool has_odd_blank(struct uftrace_str name)
 	return true;
 }
 
-/* A line that readers take for a symbol without a name: records of the function find no specification. */
+/* A line that readers take for a symbol without a name, or with one that is no text: records of the function find no
+ * specification. */
 static void report_nameless(struct sym_walk *sym, const struct uftrace_sym_line *line, uint64_t line_number)
 {
-	uftrace_repair_doubt(sym->w, sym->source, line->offset, line->raw);
+	doubt_line(sym, line->offset, line->raw);
 	if (sym->malformed++)
 		return;
 	struct finding *fd = finding_report(sym->w->findings, UFTRACE_RULE_sym_line_malformed, sym->source, line->offset, line->raw,
-					    "the symbol at %llx has no name", (unsigned long long)line->address);
+					    "the symbol at %llx has %s", (unsigned long long)line->address,
+					    line->name.length ? "a name that is not text" : "no name");
 	finding_path(fd, "line %llu", (unsigned long long)line_number);
 }
 
@@ -145,7 +165,7 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 	bool sentinel = line->type == '?';
 
 	if (!strchr(UFTRACE_SYM_TYPES, line->type) || !line->type) {
-		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
+		doubt_line(sym, line->offset, line->raw);
 		if (!sym->unknown++) {
 			fd = finding_report(w->findings, UFTRACE_RULE_sym_type_unknown, sym->source, line->offset, line->raw,
 					    "type '%c' is none of " UFTRACE_SYM_TYPES "; readers skip the symbol", line->type);
@@ -168,6 +188,12 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 	}
 	sym->lines++;
 	sym->real += !sentinel;
+	if (!sentinel && sym->before_raw == line->raw && !memcmp(sym->text + sym->before, sym->text + line->offset, line->raw)) {
+		sym->repeated++;
+		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
+	}
+	sym->before = line->offset;
+	sym->before_raw = line->raw;
 	sym->ended = sentinel;
 	if (line->sized)
 		sym->sized++;
@@ -181,10 +207,10 @@ static bool walk_data(struct sym_walk *sym, const struct uftrace_sym_line *line,
 		sym->unsorted.previous = sym->previous;
 	}
 	sym->previous = line->address;
-	if (!line->name.length)
+	if (!line->name.length || !uftrace_str_is_text(line->name))
 		report_nameless(sym, line, line_number);
 	if (holds_line(line->name) || has_odd_blank(line->name))
-		uftrace_repair_doubt(w, sym->source, line->offset, line->raw);
+		doubt_line(sym, line->offset, line->raw);
 	if (line->name.length > UFTRACE_SYM_NAME_ADVISED) {
 		fd = finding_report(w->findings, UFTRACE_RULE_sym_name_too_long, sym->source, line->offset, line->raw,
 				    "the name has %zu bytes", line->name.length);
@@ -207,6 +233,24 @@ static bool comment_is_sound(struct uftrace_str line)
 	return id.length == 40 && uftrace_str_is_hex(id);
 }
 
+/* A second build id: readers do not use a file that has two. True: it goes; else the first one does, which is none. */
+static bool second_id(struct sym_walk *sym, struct uftrace_str line, uint64_t at, size_t raw)
+{
+	const char *first = sym->text + sym->id_offset;
+	bool twice = sym->id_raw == raw && !memcmp(first, line.text, raw);
+	bool this = twice || comment_is_sound((struct uftrace_str){ first, sym->id_raw - 1 }) || !comment_is_sound(line);
+
+	finding_report(sym->w->findings, UFTRACE_RULE_sym_mismatched_identity, sym->source, at, raw,
+		       "a second '# build-id' line: readers do not use the file");
+	if (twice)
+		uftrace_edit_add(sym->w, &sym->edits, at, raw, NULL, 0, UFTRACE_RULE_sym_mismatched_identity,
+				 "a line that is there twice");
+	else
+		uftrace_edit_lose(sym->w, &sym->edits, this ? at : sym->id_offset, this ? raw : sym->id_raw,
+				  UFTRACE_RULE_sym_mismatched_identity, "one of two build ids");
+	return this;
+}
+
 static void report_line(struct sym_walk *sym, const char *text, size_t length, uint64_t at, size_t raw, uint64_t line_number)
 {
 	char shown[TEXT_QUOTE_SIZE];
@@ -214,7 +258,7 @@ static void report_line(struct sym_walk *sym, const char *text, size_t length, u
 	/* The line before may end where this one begins because of the hit, unless this one begins as a line does. */
 	if (at && uftrace_hex_digits(text, length) < ADDRESS_DIGITS)
 		uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, (size_t)(at - 1));
-	uftrace_repair_doubt(sym->w, sym->source, at, raw);
+	doubt_line(sym, at, raw);
 	if (sym->malformed++)
 		return;
 	struct finding *fd = finding_report(sym->w->findings, UFTRACE_RULE_sym_line_malformed, sym->source, at, raw,
@@ -240,8 +284,12 @@ static bool walk_lines(struct sym_walk *sym)
 			uftrace_edit_add(sym->w, &sym->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
 		}
 		if (!end) /* cut, perhaps within the name */
-			uftrace_repair_doubt(sym->w, sym->source, at, raw);
-		if (length > 12 && !memcmp(text, "# build-id: ", 12)) {
+			doubt_line(sym, at, raw);
+		if (is_build_id(text, length)) {
+			if (sym->id_raw && second_id(sym, (struct uftrace_str){ text, length }, at, raw)) {
+				at += raw;
+				continue;
+			}
 			sym->id_offset = at;
 			sym->id_raw = raw;
 		} else if (line_number == 2 && !sym->m->headed) {
@@ -252,8 +300,8 @@ static bool walk_lines(struct sym_walk *sym)
 			comment(sym, text, length, at, raw);
 			/* Writers have comments at the head, of three kinds: another one may have been a symbol. */
 			if (sym->lines && (length < 2 || text[1] != ' '))
-				uftrace_repair_doubt(sym->w, sym->source, at, raw);
-		} else if (uftrace_sym_line_read(text, length, &line) && uftrace_str_is_text(line.name)) {
+				doubt_line(sym, at, raw);
+		} else if (uftrace_sym_line_read(text, length, &line)) {
 			const char *behind = line.name.text + line.name.length; /* a tab ends it */
 			size_t left = length - (size_t)(behind - text);
 			size_t digits = uftrace_hex_digits(text, length);
@@ -262,7 +310,7 @@ static bool walk_lines(struct sym_walk *sym)
 				uftrace_repair_doubt_line(sym->w, sym->source, sym->text, sym->size, (size_t)sym->first_data);
 			sym->digits = digits > sym->digits ? digits : sym->digits;
 			if (cut || (left && !uftrace_str_is_text((struct uftrace_str){ behind + 1, left - 1 })))
-				uftrace_repair_doubt(sym->w, sym->source, at, raw);
+				doubt_line(sym, at, raw);
 			if (!walk_data(sym, &line, line_number))
 				return false;
 		} else {
@@ -428,10 +476,12 @@ static void check_head(struct sym_walk *sym)
 			uftrace_edit_add(w, &sym->edits, sym->count_offset, sym->count_raw, text, (size_t)n,
 					 UFTRACE_RULE_sym_count_dangerous, "the number of symbols that are there");
 		}
-		if (w->plan)
+		/* Of two lines in one nothing may show, unless as many were hit. */
+		bool twice = sym->real > sym->claimed && sym->real - sym->claimed == sym->repeated;
+		if (w->plan && !twice)
 			plan_lost_other(w->plan);
-		/* Lines are missing, or there are some too many: of two in one nothing may show. */
-		uftrace_repair_doubt(w, sym->source, sym->first_data, sym->size - sym->first_data);
+		if (!twice && (sym->real > sym->claimed || sym->claimed - sym->real != sym->doubtful))
+			uftrace_repair_doubt(w, sym->source, sym->first_data, sym->size - sym->first_data);
 	}
 	if (sym->unsorted.number) {
 		fd = sym->sized ? finding_milder(w->findings, UFTRACE_RULE_sym_unsorted, TM_NOTE, sym->source, sym->unsorted.offset,
@@ -667,7 +717,11 @@ static bool walk_file(struct uftrace_walk *w, struct sym_walk *sym, uint32_t ind
 	mend_map_ids(sym);
 	if (!uftrace_place_map(w, sym->m))
 		return false;
-	uftrace_sym_name(w, sym->m, output, sizeof(output));
+	uftrace_sym_belongs(w, sym->m);
+	(void)uftrace_sym_name(w,
+			       &(struct uftrace_program){ sym->source, sym->m->headed ? sym->m->path : (struct uftrace_str){ 0 },
+							  sym->m->build_id, ".sym", (uint32_t)(sym->m - w->symbols->modules) },
+			       output, sizeof(output));
 	if (!w->plan)
 		return true;
 	if (sym->unsorted.number && !sym->sized)

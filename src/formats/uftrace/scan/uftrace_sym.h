@@ -33,6 +33,7 @@ struct uftrace_dbg_function {
 struct uftrace_dbg {
 	uint32_t file;
 	struct uftrace_str path, build_id;
+	bool lost;			   /* readers do not find the file */
 	char *text;			   /* owned */
 	struct uftrace_dbg_function *list; /* owned, ascending */
 	size_t count;
@@ -67,8 +68,18 @@ bool uftrace_sym_is_empty(const struct uftrace_symbols *symbols, uint32_t module
 void uftrace_sym_free(struct uftrace_symbols *symbols);
 
 /* uftrace_sym_link.c: which mapping a symbol file belongs to */
-/* The name under which readers look for a symbol file: the file's own, unless that is wrong. */
-void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *module, char *out, size_t size);
+/* Whether a map or a loaded library has the program of a symbol file: else a warning. */
+void uftrace_sym_belongs(struct uftrace_walk *w, const struct uftrace_module *module);
+/* A file of symbols or debug information, and what its head says of the program. */
+struct uftrace_program {
+	struct source *source;
+	struct uftrace_str path, build_id;
+	const char *extension; /* ".sym", ".dbg" */
+	uint32_t module;       /* UFTRACE_NONE: the file has no symbols */
+};
+/* The name under which readers look for the file: its own, unless that is wrong. False: another file has that name, and readers
+ * do not find this one. */
+bool uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_program *p, char *out, size_t size);
 bool uftrace_sym_link(struct uftrace_walk *w);
 
 /* uftrace_dbg.c */

@@ -46,13 +46,14 @@ static void path_suffix(struct uftrace_str path, struct uftrace_str build_id, ch
 	snprintf(out, 6, "-%04x", sum & 0xffff);
 }
 
+static bool ids_fit(struct uftrace_str a, struct uftrace_str b)
+{
+	return !a.length || !b.length || uftrace_str_equal(a, b);
+}
+
 static bool identity_fits(const struct uftrace_module *m, struct uftrace_str path, struct uftrace_str build_id)
 {
-	if (!m->headed)
-		return true;
-	if (!uftrace_str_equal(m->path, path))
-		return false;
-	return !m->build_id.length || !build_id.length || uftrace_str_equal(m->build_id, build_id);
+	return !m->headed || (uftrace_str_equal(m->path, path) && ids_fit(m->build_id, build_id));
 }
 
 static uint32_t find_module(struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str build_id)
@@ -70,20 +71,21 @@ static uint32_t find_module(struct uftrace_walk *w, struct uftrace_str path, str
 	return UFTRACE_NONE;
 }
 
-/* Looks for the mapping or library whose path and build id the header names. */
-static bool find_identity(const struct uftrace_walk *w, const struct uftrace_module *m, struct uftrace_str *build_id)
+/* Looks for the mapping or library of that path and build id. */
+static bool find_identity(const struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str id,
+			  struct uftrace_str *build_id)
 {
 	for (size_t i = 0; i < w->maps->count; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
 			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
-			if (identity_fits(m, map->path, map->build_id)) {
+			if (uftrace_str_equal(map->path, path) && ids_fit(map->build_id, id)) {
 				*build_id = map->build_id;
 				return true;
 			}
 		}
 	for (size_t i = 0; i < w->sessions->library_count; i++)
-		if (uftrace_str_equal(w->sessions->libraries[i].name, m->path)) {
-			*build_id = m->build_id;
+		if (uftrace_str_equal(w->sessions->libraries[i].name, path)) {
+			*build_id = id;
 			return true;
 		}
 	return false;
@@ -112,55 +114,83 @@ static void doubt_identity(struct uftrace_walk *w, const struct uftrace_module *
 		plan_lost_other(w->plan); /* of its mapping */
 }
 
-/* Renaming is for a file that matches something mapped, and has neither of the two names under which readers look for it. */
-void uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_module *module, char *out, size_t size)
+void uftrace_sym_belongs(struct uftrace_walk *w, const struct uftrace_module *m)
 {
-	const struct source *source = w->dir->files[module->file].source;
-	const char *own = source->name;
+	const struct source *source = w->dir->files[m->file].source;
+	struct uftrace_str base = uftrace_basename(m->path), build_id;
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (!m->headed || w->info->foreign || !base.length || find_identity(w, m->path, m->build_id, &build_id))
+		return;
+	finding_say(finding_milder(w->findings, UFTRACE_RULE_sym_mismatched_identity, TM_WARNING, source, 0, 0),
+		    "no map and no loaded library has '%s' with this build id", text_quote(shown, m->path.text, m->path.length));
+	doubt_identity(w, m);
+}
+
+/* The two names under which readers look for a file of that program: as the program is called, and with digits of its build id. */
+struct names {
+	char plain[512], second[512];
+};
+
+static bool names_of(const struct uftrace_program *p, struct uftrace_str build_id, struct names *names)
+{
+	struct uftrace_str base = uftrace_basename(p->path);
+	char suffix[6];
+
+	if (!base.length || base.length + 16 > sizeof(names->plain) || memchr(base.text, '\0', base.length))
+		return false;
+	path_suffix(p->path, build_id, suffix);
+	snprintf(names->plain, sizeof(names->plain), "%.*s%s", (int)base.length, base.text, p->extension);
+	snprintf(names->second, sizeof(names->second), "%.*s%s%s", (int)base.length, base.text, suffix, p->extension);
+	return true;
+}
+
+static bool is_there(const struct uftrace_walk *w, const char *name)
+{
+	return uftrace_dir_find(w->dir, name, strlen(name)) != UFTRACE_NONE;
+}
+
+/* Whether another file gets that name: two must not, the first in order takes it. */
+static bool is_given(const struct uftrace_symbols *symbols, const char *name)
+{
+	bool given = false;
+
+	for (size_t i = 0; i < symbols->renamed_count; i++)
+		given |= !strcmp(symbols->renamed[i].name, name);
+	return given;
+}
+
+bool uftrace_sym_name(struct uftrace_walk *w, const struct uftrace_program *p, char *out, size_t size)
+{
+	struct uftrace_symbols *symbols = w->symbols;
+	const char *own = p->source->name;
 	struct uftrace_str build_id = { 0 };
-	char suffix[6], wanted[512];
+	struct names names;
 
 	snprintf(out, size, "%s", own);
-	if (!module->headed || w->info->foreign || strlen(own) >= sizeof(wanted) || !module->path.length)
-		return;
-	struct uftrace_str base = uftrace_basename(module->path);
-	if (!base.length || base.length + 16 > sizeof(wanted) || memchr(base.text, '\0', base.length))
-		return;
-	if (!find_identity(w, module, &build_id)) {
-		char shown[TEXT_QUOTE_SIZE];
-		finding_say(finding_milder(w->findings, UFTRACE_RULE_sym_mismatched_identity, TM_WARNING, source, 0, 0),
-			    "no map and no loaded library has '%s' with this build id",
-			    text_quote(shown, module->path.text, module->path.length));
-		doubt_identity(w, module);
-		return;
-	}
-	path_suffix(module->path, build_id, suffix);
-	int n = snprintf(wanted, sizeof(wanted), "%.*s.sym", (int)base.length, base.text);
-	if (!strcmp(own, wanted))
-		return;
-	uint32_t plain = uftrace_dir_find(w->dir, wanted, (size_t)n);
-	char second[512];
-	int k = snprintf(second, sizeof(second), "%.*s%s.sym", (int)base.length, base.text, suffix);
-	if (!strcmp(own, second))
-		return;
-	uint32_t other = uftrace_dir_find(w->dir, second, (size_t)k);
-	const char *target = plain == UFTRACE_NONE ? wanted : other == UFTRACE_NONE ? second : NULL;
-	bool taken = !target;
-	/* Two files must not get one name: the first in order takes it. */
-	for (size_t i = 0; target && i < w->symbols->renamed_count; i++)
-		taken |= !strcmp(w->symbols->renamed[i].name, target);
-	if (w->symbols->renamed_count >= sizeof(w->symbols->renamed) / sizeof(w->symbols->renamed[0]))
-		taken = true;
-	struct finding *fd = taken ? finding_milder(w->findings, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, source, 0, 0)
-				   : finding_new(w->findings, UFTRACE_RULE_sym_wrong_suffix, source, 0, 0);
+	if (w->info->foreign || strlen(own) >= sizeof(names.plain) || !p->path.length ||
+	    !find_identity(w, p->path, p->build_id, &build_id) || !names_of(p, build_id, &names) || !strcmp(own, names.plain))
+		return true;
+	bool first = !is_there(w, names.plain);
+	/* The second name is for symbols where the first one is there. */
+	if (!strcmp(own, names.second) && (!first || p->module == UFTRACE_NONE || is_given(symbols, names.plain)))
+		return true;
+	const char *target = first ? names.plain : !is_there(w, names.second) ? names.second : NULL;
+	bool taken = !target || is_given(symbols, target) ||
+		     symbols->renamed_count >= sizeof(symbols->renamed) / sizeof(symbols->renamed[0]);
+	struct finding *fd = taken ? finding_milder(w->findings, UFTRACE_RULE_sym_wrong_suffix, TM_WARNING, p->source, 0, 0)
+				   : finding_new(w->findings, UFTRACE_RULE_sym_wrong_suffix, p->source, 0, 0);
 	char shown[TEXT_QUOTE_SIZE], shown_wanted[TEXT_QUOTE_SIZE];
-	finding_say(fd, "readers look for the symbols of '%s' in '%s'", text_quote(shown, module->path.text, module->path.length),
-		    text_quote(shown_wanted, target ? target : second, strlen(target ? target : second)));
+	if (!target)
+		target = names.second;
+	finding_say(fd, "readers look for the %s of '%s' in '%s'", p->module == UFTRACE_NONE ? "debug information" : "symbols",
+		    text_quote(shown, p->path.text, p->path.length), text_quote(shown_wanted, target, strlen(target)));
 	if (taken)
-		return;
+		return false;
 	snprintf(out, size, "%s", target);
-	snprintf(w->symbols->renamed[w->symbols->renamed_count].name, sizeof(w->symbols->renamed[0].name), "%s", target);
-	w->symbols->renamed[w->symbols->renamed_count++].module = (uint32_t)(module - w->symbols->modules);
+	snprintf(symbols->renamed[symbols->renamed_count].name, sizeof(symbols->renamed[0].name), "%s", target);
+	symbols->renamed[symbols->renamed_count++].module = p->module;
+	return true;
 }
 
 bool uftrace_sym_link(struct uftrace_walk *w)
