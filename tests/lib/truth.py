@@ -493,6 +493,10 @@ def report(name, meter, tallies):
     for line in meter.left:
         print(f"  {line}")
     print("\n".join(table(tallies)))
+    kinds = sum((t["kinds"] for t in dict(rows_of(tallies))["ALL, ONE HIT"]), Counter())
+    for kind in sorted(kind for (of, kind) in kinds if of == "intact"):
+        whole = kinds["intact", kind]
+        print(f"  one hit, {kind}: {percent(kinds['lost', kind], whole)} % lost, {percent(kinds['doubted', kind], whole)} % doubted of {whole} intact")
     kinds = sum((t.pop("kinds") for t in tallies), Counter())
     for number in ("lost", "doubted", "altered", "invented"):
         print(f"  {number}: " + (", ".join(f"{count} {kind}" for (of, kind), count in kinds.most_common() if of == number) or "nothing"))

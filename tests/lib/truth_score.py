@@ -363,7 +363,8 @@ def score(original, hits, result, parser, silent):
         "no error": len([t for _, t in invented if t.hits and t.hits <= mild]) + int(claims and len(mild) == len(hits)),
         "behind doubt": len([1 for _, event in altered if match.behind_doubt(event)]),
         "problems": reading.problems if reading else (),
-        "kinds": Counter([("lost", original.events[i][4]) for i in lost] + [("doubted", original.events[i][4]) for i in doubted]
+        "kinds": Counter([("intact", original.events[i][4]) for i in whole] + [("lost", original.events[i][4]) for i in lost]
+                         + [("doubted", original.events[i][4]) for i in doubted]
                          + [("altered", original.events[i][4]) for i, _ in altered] + [("invented", event[4]) for event, _ in invented]),
         "found": [describe("lost", original.events[i]) for i in lost[:LISTED]]
                  + [describe("doubted", original.events[i]) for i in doubted[:LISTED]]

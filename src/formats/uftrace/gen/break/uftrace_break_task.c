@@ -421,8 +421,9 @@ BREAKER_OF(map_field_too_long, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOR
 	}
 }
 
+/* Debug information is found by them, and types of arguments are in it. */
 BREAKER_OF(map_buildid_missing, GEN_BYTES, uftrace_gen_versions(g, 100, 999),
-	   uftrace_gen_need(g, 0, UFTRACE_GEN_COLLIDE | UFTRACE_GEN_FOREIGN))
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_COLLIDE | UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DEBUG))
 {
 	for (size_t i = 0; i < g->g->file_count; i++) {
 		struct bytes *b = &g->g->files[i].bytes;
