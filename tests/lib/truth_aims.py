@@ -30,7 +30,7 @@ CEILINGS = {
     "small": {
         "fxt": {"doubted, one hit": 5.0},
         "ktrace": {},
-        "lttng": {"doubted, one hit": 2.5, "lost, 25 hits": 0.78},
+        "lttng": {"doubted, one hit": 2.2, "lost, 25 hits": 0.78},
         "tracedat": {"altered": 11, "invented": 3, "doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"invented": 1},
     },

@@ -90,8 +90,8 @@ static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, 
 		       const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return b->frame->length % unit && (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) &&
-	       !is_cut_off(t, b, w);
+	return !w->repeated && b->frame->length % unit &&
+	       (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) && !is_cut_off(t, b, w);
 }
 
 /* Two blocks meet where the tracer changes from one to the other; real ones were up to 3,522 ticks apart. A gap of less than this
@@ -107,8 +107,8 @@ static bool is_joined(struct lttng_trace *t, struct lttng_file *f, const struct 
 	const bool crossed = w->open && !b->unknown_end;
 	struct lttng_header next;
 
-	if (!(crossed || w->out.end_moved || w->out.broken || w->edits->edits.count) || b->unknown_end || b->bad_end ||
-	    end <= begin || f->flight || f->metadata)
+	if (!(crossed || w->out.end_moved || w->out.broken || w->edits->edits.count > w->repeated) || b->unknown_end ||
+	    b->bad_end || end <= begin || f->flight || f->metadata)
 		return false;
 	if (!b->frame->next_sound || !lttng_header_at(t, f, b->frame->offset + b->frame->length, &next))
 		return crossed && b->number;

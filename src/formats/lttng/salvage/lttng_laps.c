@@ -21,9 +21,10 @@
 /* Events behind a wrap by which numbers are told from stamps, and links between them that are enough. */
 #define NUMBERS_SPAN 16u
 #define NUMBERS_MIN 3u
-/* A leap of the clock by so many ticks, and so many events in front of a wrap, may be what brought it. */
+/* A leap of the clock by so many ticks, and so many events in front of a wrap, may be what brought it: more than the events of a
+ * page, which may be those of another place. */
 #define LEAP_MIN (UINT64_C(1) << 24)
-#define LEAP_SPAN 16u
+#define LEAP_SPAN 512u
 
 /* Whether the bits above the low 27 change behind `before`, and no full stamp says so, and by how many ticks the clock steps back
  * if it did not wrap. */

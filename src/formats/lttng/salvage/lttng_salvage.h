@@ -59,8 +59,8 @@ bool lttng_laps_allow(const struct lttng_trace *t, const struct lttng_walk *w, c
  */
 bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
 /* rel of the event in front of which times are right, if a wrap behind the event at `to` shows that they are not there: the clock
- * leaps behind it, since a text that was hit may end early, and the next events are misread. `to`: it does not leap. Linear in what
- * lies between them and the last full stamp. */
+ * leaps behind it, since a text that was hit may end early, and the next events are misread, or since they are those of another
+ * place. `to`: it does not leap. Linear in what lies between them and the last full stamp. */
 uint64_t lttng_laps_leap(const struct lttng_walk *w, uint64_t to);
 /* The last event that was kept is not kept. */
 void lttng_laps_take_back(struct lttng_walk *w);
@@ -85,6 +85,16 @@ void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w);
  * damage. Linear in what lies between. */
 uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
 			    uint64_t next);
+
+/* lttng_repeat.c: bytes that are there twice. */
+/* The first bytes of [from, to) of the file that come again `distance` bytes behind, and are as many. False: there are none, or
+ * t->status. Offsets of *found count from `from`. */
+bool lttng_repeat_find(struct lttng_trace *t, struct lttng_file *f, uint64_t from, uint64_t to, uint64_t distance,
+		       struct lttng_repeat *found);
+/* Whether the header at `at` is in such bytes. */
+bool lttng_repeat_header(struct lttng_trace *t, struct lttng_file *f, uint64_t at, uint64_t distance);
+/* Leaves out one of the two where the walk is at an event that both of them have. */
+void lttng_repeat_skip(struct lttng_walk *w);
 
 /* lttng_stale.c: events of an earlier lap in blocks without an end. */
 /* rel of the first byte of the block's tail that an earlier block of the file has at the same place; UINT64_MAX: none. */

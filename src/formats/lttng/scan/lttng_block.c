@@ -78,6 +78,7 @@ static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, 
 				.number = b->number,
 				.limit = b->data_end < room ? b->data_end : room,
 				.room = room,
+				.repeat = b->frame->repeat,
 				.begin = b->h.v[LF_BEGIN],
 				.end = b->bad_end ? UINT64_MAX : b->h.v[LF_END],
 				.headless = b->rebuilt,
@@ -110,6 +111,8 @@ static void close_walk(struct lttng_block *b, const struct lttng_walk *w)
 
 	if (out->end_moved || out->broken || b->unknown_end || w->causes.cut)
 		b->data_end = w->at.rel;
+	else if (w->repeated)
+		b->data_end += w->repeat.length;
 	if (out->rule && (out->broken || out->end_moved) && !b->errors)
 		b->rule = out->rule;
 	if (edits && !b->errors && !out->rule)
@@ -160,8 +163,8 @@ static void close_block(struct lttng_trace *t, struct lttng_block *b, const stru
 
 	if (l->variable) {
 		/* The pages that are there stay, where the end of the data is where it was. */
-		bool keep = b->frame->length % LTTNG_PAGE == 0 && !b->unknown_end && !b->cut && !w->out.broken && !w->out.end_moved;
-		b->size = keep ? b->frame->length : lttng_align(data, LTTNG_PAGE);
+		bool keep = b->size % LTTNG_PAGE == 0 && !b->unknown_end && !b->cut && !w->out.broken && !w->out.end_moved;
+		b->size = keep ? b->size : lttng_align(data, LTTNG_PAGE);
 		b->h.v[LF_UNUSED] = data;
 	} else {
 		b->h.v[LF_UNUSED] = b->size - data;
@@ -202,7 +205,7 @@ static void keep_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 static void remember_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	f->cause = w->out.finding ? w->out.finding : b->cause;
-	if (f->metadata && (b->lost || b->unknown_end || !b->keep))
+	if (f->metadata && !b->frame->again && (b->lost || b->unknown_end || !b->keep))
 		lttng_declarations_lose(&t->declared, f->cause);
 	f->laps[f->lap].offset = b->frame->offset;
 	f->laps[f->lap].length = b->keep && b->frame->from == b->frame->offset ? b->frame->length : 0;

@@ -2,6 +2,8 @@
  * away the next one is. Where that does not lead to a header, the next sound header is searched for, once. */
 #include "formats/lttng/scan/lttng_frame.h"
 
+#include "formats/lttng/salvage/lttng_salvage.h"
+
 #define SIZE_TRUSTED_MAX (UINT64_C(1) << 28) /* a block size that nothing else confirms */
 
 /* Constants of a header that must agree where all others are zeros. */
@@ -247,13 +249,28 @@ static void frame_shift(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	const uint64_t unit = t->coding.layout->variable ? LTTNG_PAGE : f->block_size;
 	uint64_t over = unit ? frame->length % unit : 0, shift = over > unit / 2 ? over - unit : over;
 
-	if (!over || t->s->outline || !(frame->next_sound || frame->last) || frame->length - shift < unit)
+	if (!over || frame->repeat.length || frame->again || t->s->outline || !(frame->next_sound || frame->last) ||
+	    frame->length - shift < unit)
 		return;
 	if (header_ends(t, f, frame->from, 0, frame->length - shift) ||
 	    !header_ends(t, f, frame->from, shift, frame->length - shift))
 		return;
 	frame->offset += shift;
 	frame->length -= shift;
+}
+
+/* Whether the block is too long, or too short, since some of its bytes are there twice. next: the next header, or the end of the
+ * file. */
+static bool frame_repeats(struct lttng_trace *t, struct lttng_file *f, uint64_t step, uint64_t next, struct lttng_frame *frame)
+{
+	const uint64_t distance = next - frame->offset;
+
+	if (!step || distance == step || distance >= 2 * step)
+		return false;
+	if (distance > step && !lttng_repeat_find(t, f, frame->offset, next, distance - step, &frame->repeat))
+		frame->repeat.length = 0;
+	frame->again = distance < step && next < f->source->size && lttng_repeat_header(t, f, frame->offset, distance);
+	return frame->repeat.length || frame->again;
 }
 
 static bool frame_find(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_frame *frame)
@@ -278,6 +295,13 @@ static bool frame_find(struct lttng_trace *t, struct lttng_file *f, uint64_t off
 		return true;
 	}
 	uint64_t next = next_header(t, f, offset);
+	const uint64_t until = next == UINT64_MAX ? size : next;
+	if (frame_repeats(t, f, step, until, frame)) {
+		frame->length = until - offset;
+		frame->next_sound = next != UINT64_MAX;
+		frame->last = !frame->next_sound;
+		return true;
+	}
 	if (next == UINT64_MAX) {
 		frame->length = step && step < left ? step : left;
 		frame->last = frame->length == left;

@@ -9,8 +9,10 @@ struct lttng_frame {
 	uint64_t from; /* of its first byte. Not `offset`: bytes came into its header, or are missing there; then offset is where
 			* the block would begin for its events to be where they should, modulo 2^64 */
 	bool last;
-	bool next_sound; /* a sound header follows */
-	bool sound;	 /* its own header was found sound by a search */
+	bool next_sound;	    /* a sound header follows */
+	bool sound;		    /* its own header was found sound by a search */
+	bool again;		    /* all of it comes again behind it, or the bytes between two copies of its header do */
+	struct lttng_repeat repeat; /* it is longer by these */
 };
 /* Finds the size of the file's blocks, up to 2.4. */
 void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f);

@@ -208,6 +208,12 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	unsigned of, score;
 
 	b->keep = true;
+	if (b->frame->again) {
+		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "these %llu bytes are there twice",
+				   (unsigned long long)length);
+		drop_block(b, LTTNG_RULE_trailing_garbage);
+		return;
+	}
 	if (b->frame->from != b->frame->offset) {
 		header_gone(t, f, b);
 		return;

@@ -138,6 +138,20 @@ static void settle(const struct lttng_trace *t, struct lttng_walk *w, const stru
 	w->unsettled = false;
 }
 
+/* A wrap of the clock by so many ticks from one event to the next, where no full stamp announces it, may be none. */
+#define LEAP_MIN (UINT64_C(1) << 20)
+
+/* Behind damage, whose bytes may have been those of another place: the low bits of an event fall, and not as a clock that runs from
+ * its end to its start. A lap too much is counted from here on, and no later stamp that is higher shows it. */
+static void watch_leap(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || e->has_full || e->stamp - w->at.stamp < LEAP_MIN ||
+	    !((e->stamp ^ w->at.stamp) >> LTTNG_TIME_BITS))
+		return;
+	for (size_t i = w->edits ? w->edits->edits.count : 0; i-- > 0 && !w->edits->doubts[i].settled;)
+		w->edits->doubts[i].late = true;
+}
+
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	const uint64_t before = w->at.last;
@@ -151,6 +165,8 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		lttng_outline_event(t, &w->in, e);
 	if (t->s->sink)
 		lttng_event_give(t, w, e);
+	if (w->unsettled)
+		watch_leap(t, w, e);
 	if (w->unsettled && timed->has_full)
 		settle(t, w, timed);
 	if (beats)

@@ -12,6 +12,15 @@ static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	b->open = true;
 }
 
+/* The block is too long by bytes that are there twice. */
+static void report_repeat(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	const struct lttng_repeat *r = &b->frame->repeat;
+	lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, r->from, r->length,
+			   "these %llu bytes are there twice, and the next block begins so much too late",
+			   (unsigned long long)r->length);
+}
+
 /* To 2.4: every block has the size of the file's blocks. */
 static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
@@ -38,6 +47,8 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 				   b->frame->last ? "%llu bytes of the block are there, of %llu"
 						  : "the next block begins after %llu bytes, and blocks of this file have %llu",
 				   (unsigned long long)length, (unsigned long long)size);
+	} else if (b->frame->repeat.length) {
+		report_repeat(t, f, b);
 	} else if (length > size) {
 		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length,
 				   "the next block begins %llu bytes after the end of this one",
@@ -87,7 +98,7 @@ static void judge_data_size(struct lttng_trace *t, struct lttng_file *f, struct 
 
 static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
-	uint64_t length = b->frame->length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	uint64_t length = b->frame->length - b->frame->repeat.length, size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
 	uint64_t pages = lttng_align(data, LTTNG_PAGE);
 
 	b->size = length;
@@ -96,7 +107,9 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 		b->data_end = length;
 		return;
 	}
-	if (!b->open && size != length)
+	if (b->frame->repeat.length)
+		report_repeat(t, f, b);
+	else if (!b->open && size != length)
 		judge_distance(t, f, b);
 	if (!b->open)
 		judge_data_size(t, f, b);

@@ -51,6 +51,12 @@ enum lttng_laps {
 	LAPS_SILENT	/* it does not, or that is not known */
 };
 
+/* Bytes of a block that are there twice: `length` of them may be left out, whichever begin at or behind `from` and not behind `to`,
+ * which are rel. length 0: there are none. Owner: salvage/lttng_repeat.c */
+struct lttng_repeat {
+	uint64_t from, to, length;
+};
+
 struct lttng_trace {
 	struct scan *s;
 	struct window window;	      /* events */

@@ -188,8 +188,10 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 		skip_lost_start(t, w);
 	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
-		if (fast && !w->open && !w->unsettled && !lttng_laps_pending(w) && !w->laps.guessed &&
-		    !((w->laps.doubtful || w->laps.skewed) && t->s->plan))
+		if (w->repeat.length)
+			lttng_repeat_skip(w);
+		if (fast && (!w->repeat.length || w->repeated) && !w->open && !w->unsettled && !lttng_laps_pending(w) &&
+		    !w->laps.guessed && !((w->laps.doubtful || w->laps.skewed) && t->s->plan))
 			lttng_fast(t, w);
 		step = walk_event(t, w, &e);
 		if (step != STEP_TAKE)
