@@ -39,6 +39,13 @@ static uint64_t odd_in(struct fxt_registry *reg, uint64_t begin, uint64_t until,
 	return found < ODD_LEAST || (all - found) * size * ODD_TIMES > found * begin ? 0 : found;
 }
 
+bool fxt_block_odd(struct fxt_registry *reg, uint64_t begin, uint64_t size, bool known)
+{
+	if (known)
+		return redefined_in(reg, begin, begin + size) || missing_since(reg, begin);
+	return odd_in(reg, begin, begin + size, size) != 0;
+}
+
 uint64_t fxt_block_foreign(struct fxt_registry *reg, uint64_t archive, uint64_t from, uint64_t until)
 {
 	uint64_t found = FXT_NO_BLOCK, most = 0;

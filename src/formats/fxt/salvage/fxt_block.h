@@ -12,5 +12,8 @@
 /* Where a block begins that ends in [from, until), which is damage, and is from elsewhere; FXT_NO_BLOCK: there is none. archive:
  * the last magic number that is not the first record; 0: there is none. */
 uint64_t fxt_block_foreign(struct fxt_registry *reg, uint64_t archive, uint64_t from, uint64_t until);
+/* Whether what is in the block of so many bytes that begins at `begin`, in front of the position, shows that it is from elsewhere.
+ * known: the bytes in front of it are, so that any sign will do. */
+bool fxt_block_odd(struct fxt_registry *reg, uint64_t begin, uint64_t size, bool known);
 
 #endif

@@ -3,6 +3,7 @@
 #include "formats/fxt/salvage/fxt_doubt.h"
 
 #include "formats/fxt/salvage/fxt_lost.h"
+#include "formats/fxt/salvage/fxt_moved.h"
 #include "formats/fxt/salvage/fxt_unpaired.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
@@ -85,12 +86,29 @@ static bool ends_in_padding(struct fxt_doubt *d, uint64_t at)
 	return last / FXT_WORD + 1 == o->words && o->data[last];
 }
 
+/* Whether the text of the record, which is in resync.other, has control characters: where bytes were cut out of a text, it takes
+ * the header of the next record in, which has zeros. */
+static bool has_controls(const struct fxt_record *o)
+{
+	for (uint64_t i = 0; i < o->text_length; i++)
+		if (o->data[o->text_at + i] < ' ')
+			return true;
+	return false;
+}
+
 /* Whether damage behind the record cannot have begun in it: it ends in the padding of its text. Bytes that were overwritten would
  * seldom be zero there; an insertion would move the end of the text there, and a deletion the header of the next record. */
 static bool is_closed(struct fxt_doubt *d, uint64_t at)
 {
 	const struct fxt_record *o = &d->resync->other;
-	return ends_in_padding(d, at) && (o->text_at + o->text_length) % FXT_WORD;
+	return ends_in_padding(d, at) && (o->text_at + o->text_length) % FXT_WORD && !has_controls(o);
+}
+
+/* Whether the record at `at` has a text that took in the header of the next record. */
+static bool takes_header_in(struct fxt_doubt *d, uint64_t at)
+{
+	const struct fxt_record *o = &d->resync->other;
+	return fxt_decode_other(d->resync, at) && fxt_is_exact(o) && o->text_length && has_controls(o);
 }
 
 /* Words that a record of this kind has at most. */
@@ -305,7 +323,6 @@ static const char *why_by_context(struct fxt_doubt *d, const struct fxt_record *
 	return e == ENTRY_DOUBTFUL ? "it refers to a string or thread whose registration is doubtful, or may be lost" : NULL;
 }
 
-/* What is from `from` on may be from elsewhere: so may be the record that changed to the current provider. */
 static void distrust_context(struct fxt_doubt *d, uint64_t from)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -323,7 +340,8 @@ static void distrust_range(struct fxt_doubt *d, uint64_t from, uint64_t until)
 	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
 		struct fxt_provider *p = d->registry->list[i];
 		struct fxt_distrust *trust = &p->distrust;
-		if (p == d->registry->provider) {
+		/* With a section in it, of any provider. */
+		if (p == d->registry->provider || d->entered >= from) {
 			trust->from = trust->until && trust->from < from ? trust->from : from;
 			trust->until = until;
 		}
@@ -438,6 +456,16 @@ void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64
 	trust->from = trust->until && trust->from < from ? trust->from : from;
 	trust->until = until;
 	distrust_range(d, change, until);
+}
+
+/* [from, until), in front of the position, may be from elsewhere, and so may be the record that says whose the records behind are.
+ */
+static void doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	if (!d->plan || from >= until)
+		return;
+	fxt_doubt_block(d, from, from, until);
+	distrust_context(d, from);
 }
 
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
@@ -593,7 +621,7 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		doubt(d, before, last - before, why);
 	}
 	/* Damage that begins with it may reach into it, but not into a header. */
-	if (loose || (header_at(d, last) & 15) == FXT_STRING || (header_at(d, last) & 15) == FXT_THREAD)
+	if (loose || (header_at(d, last) & 15) == FXT_STRING || (header_at(d, last) & 15) == FXT_THREAD || takes_header_in(d, last))
 		distrust(d, last);
 	doubt(d, last, from - last, why);
 }
@@ -612,8 +640,11 @@ static void doubt_foreign_block(struct fxt_doubt *d, uint64_t from, uint64_t unt
 	const bool adjacent = last < from && length_at(d, last) == from - last;
 	const uint64_t begin = fxt_block_foreign(d->registry, d->archive, adjacent ? last : from, until);
 
-	if (begin != FXT_NO_BLOCK)
-		fxt_doubt_block(d, begin, begin, from);
+	if (begin == FXT_NO_BLOCK)
+		return;
+	fxt_doubt_block(d, begin, begin, from);
+	/* It ends in the seam: none begins there. */
+	d->seams.bytes = 0;
 }
 
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost,
@@ -630,11 +661,12 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 	if (d->plan) {
 		settle(d);
 		doubt_island(d, from, until);
+		doubt_foreign(d, fxt_seam_add(&d->seams, from, until, true), from);
 		doubt_foreign_block(d, from, until);
 		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
 		distrust_region(d, until,
 				is_inserted(d, from, until, copy) ? (struct fxt_loss){ 0 }
-								  : fxt_lost(d->resync, d->registry->provider, from, until));
+								  : fxt_lost(d->resync, d->registry, from, until));
 	}
 }
 
@@ -762,7 +794,11 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		return false;
 	if (unknown_refs && d->registry->count > 2 && refers_elsewhere(d->registry, r))
 		distrust_section(d);
+	doubt_foreign(d, fxt_seam_pass(&d->seams, d->registry, d->here->at), d->here->at);
+	if (fxt_is_hit(r))
+		doubt_foreign(d, fxt_seam_add(&d->seams, d->here->at, d->here->at + r->words * FXT_WORD, false), d->here->at);
 	if (unknown_refs) {
+		doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
 		distrust_rate(d);
 		distrust_replaced(d);
 	}
@@ -793,6 +829,7 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 	const uint64_t from = d->plan && header_at(d, 0) == FXT_MAGIC ? FXT_WORD : 0;
 	if (d->plan && d->anonymous > from && d->seam <= d->anonymous)
 		doubt(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
+	doubt_foreign(d, 0, fxt_seam_front(&d->seams));
 	for (unsigned bit = 0; bit < 32 && d->plan; bit++) {
 		const struct fxt_provider *p = fxt_provider_find(d->registry, missing ^ UINT32_C(1) << bit);
 		if (p && p->introduced && !p->placeholder)
@@ -847,6 +884,8 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	if (d->plan && errors && d->other_rate)
 		doubt(d, d->other_rate, d->here->at - d->other_rate,
 		      "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
+	if (d->plan)
+		fxt_moved_doubt(d->resync, d->registry, d->plan, d->source);
 	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
 			   findings_errors(report->s->findings), report->unpaired);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */

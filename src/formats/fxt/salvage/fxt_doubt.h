@@ -3,8 +3,8 @@
 #define FXT_DOUBT_H
 
 #include "core/finding.h"
-#include "formats/fxt/salvage/fxt_block.h"
 #include "formats/fxt/salvage/fxt_resync.h"
+#include "formats/fxt/salvage/fxt_seam.h"
 #include "formats/fxt/salvage/fxt_stale.h"
 #include "formats/fxt/scan/fxt_table.h"
 
@@ -57,6 +57,7 @@ struct fxt_doubt {
 	uint64_t settled;	/* end of the last region of which it is known what was registered in it; 0: none */
 	uint64_t room;		/* registrations that the regions since may have held at most; 0: none */
 	size_t missing;		/* registrations that were known to be missing in front of them */
+	struct fxt_seams seams;
 };
 
 void fxt_doubt_close(struct fxt_doubt *d);

@@ -12,6 +12,8 @@
 /* Words of a record into which bytes may have been inserted. */
 #define INSERTED_WORDS_MAX 64u
 #define BUDGET_FACTOR 16u
+/* Providers whose section records are looked for; of many, most have none near. */
+#define SECTION_PROVIDERS 64u
 
 /* A region, and the times before and behind it. */
 struct lost {
@@ -263,9 +265,28 @@ static void rest_of(struct lost *l, uint64_t at, struct fxt_loss *loss)
 	loss->registrations = (hit - 1) / 2 + (tail <= 2 || ends_text(l, behind));
 }
 
-struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_provider *p, uint64_t from, uint64_t until)
+/* Whether the bytes at `at`, less than a word, are what a cut left of the section record of a provider. */
+static bool is_section_rest(const struct lost *l, const struct fxt_registry *reg, uint64_t at)
 {
-	struct lost l = { .y = y, .provider = p, .until = until, .low = 1 };
+	const size_t rest = (size_t)(l->until - at);
+	const uint8_t *p = window_at(&l->y->window, at, rest);
+	uint8_t section[FXT_WORD];
+
+	for (size_t i = 0; p && rest && i < reg->count && i <= SECTION_PROVIDERS; i++) {
+		store_u64(section,
+			  fxt_header(FXT_METADATA, 1) | fxt_field(16, 4, FXT_PROVIDER_SECTION) |
+				  fxt_field(20, 32, reg->list[i]->id),
+			  l->y->decoder->big_endian);
+		for (size_t front = 0; front <= rest; front++)
+			if (!memcmp(p, section, front) && !memcmp(p + front, section + FXT_WORD - (rest - front), rest - front))
+				return true;
+	}
+	return false;
+}
+
+struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until)
+{
+	struct lost l = { .y = y, .provider = reg->provider, .until = until, .low = 1 };
 	struct fxt_loss loss = { 0 };
 	struct fxt_lost_entry e;
 	uint64_t at = from, length;
@@ -285,8 +306,10 @@ struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_provider *p, uin
 			return loss;
 		at += length;
 	}
-	if (until - at < FXT_WORD)
+	if (until - at < FXT_WORD) {
+		loss.others = is_section_rest(&l, reg, at);
 		return loss;
+	}
 	if (!timed) {
 		loss.registrations = loss.bytes = UINT64_MAX;
 		loss.others = true;

@@ -3,6 +3,7 @@
 #define FXT_LOST_H
 
 #include "formats/fxt/salvage/fxt_resync.h"
+#include "formats/fxt/scan/fxt_table.h"
 
 /* Registrations whose headers are left in a region of damage, at most. */
 #define FXT_LOST_KNOWN 4u
@@ -18,8 +19,8 @@ struct fxt_loss {
 	unsigned known_count;
 };
 
-/* Of [from, until), behind the records of `p` and in front of a sound one. A record in it is an event where its header and its time
- * were not hit, or its time, or where it is exact without the bytes that were inserted. */
-struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_provider *p, uint64_t from, uint64_t until);
+/* Of [from, until), behind the records of the current provider and in front of a sound one. A record in it is an event where its
+ * header and its time were not hit, or its time, or where it is exact without the bytes that were inserted. */
+struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until);
 
 #endif

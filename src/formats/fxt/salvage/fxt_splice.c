@@ -337,8 +337,10 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 	fxt_doubt_leave(&w->doubt, at);
 	/* A change in front of the block is not the block's. */
 	const bool before = w->doubt.island > change && reg->count > 2;
+	/* What is missing behind a change next to the damage may have been registered in it. */
+	const bool adjacent = behind && at - w->doubt.seam_length - change <= RECORD_NEAR;
 	w->doubt.context = at - change > FXT_BLOCK_BYTES + RECORD_NEAR || has_third(reg, change) || (!introduced && !behind) ||
-			   before;
+			   before || adjacent;
 	doubt_block(w, change);
 	if (w->doubt.other_rate >= change)
 		w->doubt.other_rate = 0;
