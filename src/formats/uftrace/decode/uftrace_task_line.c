@@ -210,7 +210,7 @@ size_t uftrace_task_line_behead(const char *text, size_t length, struct uftrace_
 	unsigned fits = 0;
 
 	/* The keyword has four letters and a blank, of which at least one is gone. */
-	while (at < 5 && (length - at < sizeof(first) || memcmp(text + at, first, sizeof(first) - 1) != 0))
+	while (at < 5 && (length < at + sizeof(first) || memcmp(text + at, first, sizeof(first) - 1) != 0))
 		at++;
 	if (at == 5)
 		return SIZE_MAX;

@@ -124,15 +124,26 @@ BREAKER_OF(dat_unreferenced, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 	put_pair(g, gen_file(g->g, name));
 }
 
+/* The last task that task.txt has a TASK line of, but the first: a process that was forked may have called nothing. */
+static unsigned last_announced(const struct uftrace_gen *g)
+{
+	for (unsigned task = g->task_count - 1; task > 0; task--)
+		for (unsigned i = 0; i < g->line_count; i++)
+			if (g->lines[i].kind == UFTRACE_GEN_TASK && g->lines[i].pid == g->tasks[task].tid)
+				return task;
+	return 0;
+}
+
 BREAKER_OF(dat_missing, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_THREADS, UFTRACE_GEN_KERNEL))
 {
-	struct bytes *info = uftrace_genfile(g, "info"), *dat = uftrace_genfile_dat(g, g->task_count - 1);
+	const unsigned task = last_announced(g);
+	struct bytes *info = uftrace_genfile(g, "info"), *dat = uftrace_genfile_dat(g, task);
 	char name[32];
 
-	if (!info || !dat)
+	if (!info || !dat || !task)
 		return;
 	uftrace_row_replace(info, uftrace_row_find(info, "cmdline:", 0), "cmdline:uftrace record -d shop ./shop\n");
-	(void)snprintf(name, sizeof(name), "%d.dat", g->tasks[g->task_count - 1].tid);
+	(void)snprintf(name, sizeof(name), "%d.dat", g->tasks[task].tid);
 	if (uftrace_gen_below(g, 2))
 		dat->size = 0;
 	else
