@@ -43,7 +43,7 @@ CEILINGS = {
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
-        "fxt": {"altered": 8, "invented": 1},
+        "fxt": {"invented": 1},
         "ktrace": {"invented": 129},
         "tracedat": {"altered": 9, "invented": 169, "claims": 2},
         "uftrace": {},
