@@ -31,21 +31,21 @@ CEILINGS = {
         "fxt": {"doubted, one hit": 5.0},
         "ktrace": {},
         "lttng": {"doubted, one hit": 2.2, "lost, 25 hits": 0.78},
-        "tracedat": {"altered": 11, "invented": 3, "doubted, one hit": 4.4, "lost, 25 hits": 43},
+        "tracedat": {"doubted, one hit": 4.4, "lost, 25 hits": 43},
         "uftrace": {"invented": 1},
     },
     "all": {
         "fxt": {"invented": 1},
         "ktrace": {},
         "lttng": {"invented": 6},
-        "tracedat": {"altered": 3, "invented": 7},
+        "tracedat": {},
         "uftrace": {},
     },
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
         "fxt": {"invented": 1},
         "ktrace": {"invented": 129},
-        "tracedat": {"altered": 9, "invented": 169, "claims": 2},
+        "tracedat": {},
         "uftrace": {},
     },
 }

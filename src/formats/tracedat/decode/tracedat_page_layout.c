@@ -4,8 +4,11 @@
 /* The length of a page with a valid header. */
 bool tracedat_page_length(const struct tracedat_shape *shape, const uint8_t *page, uint32_t page_size, uint32_t *length)
 {
-	uint64_t commit = tracedat_long(shape, page + 8);
+	uint64_t commit = tracedat_long(shape, page + 8), high = shape->long_size == 8 ? commit >> 32 : 0;
 	*length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
+	/* A length of another word: a page that is not at its place. */
+	if (high && high != UINT32_MAX)
+		return false;
 	return *length <= tracedat_page_capacity(shape, page_size) && !(*length & 3) && !(commit & TRACEDAT_COMMIT_RESERVED);
 }
 

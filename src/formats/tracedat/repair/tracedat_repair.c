@@ -1,6 +1,7 @@
 /* The repaired file: the blocks as the scan noted them, in the order of the input. Sizes, offsets and counts are recomputed;
  * where they are unchanged, the bytes are copies. */
 #include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 
 #include <stdlib.h>
 
@@ -34,19 +35,6 @@ static bool places_damaged(const struct tracedat_walk *w)
 			    TRACEDAT_RULE_v7_chunk_count);
 }
 
-/* Whether the events that the kernel counted besides may have stood where pages were hit, or are missing. */
-static bool damage_explains(const struct tracedat_cpu *c)
-{
-	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
-	return c->missing && c->missing <= c->room + absent;
-}
-
-/* Whether the kernel counted another number of events of the CPU, and no damage within its data is the reason. */
-static bool is_contradicted(const struct tracedat_cpu *c)
-{
-	return c->stat && c->stat->known && !c->agrees && !damage_explains(c);
-}
-
 /* Whether data without a table was found for each CPU of the only buffer, so that the order alone says whose it is: a part
  * of it is in no order. */
 static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffer *b)
@@ -58,10 +46,23 @@ static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffe
 		if (w->dir.options[i].id == TRACEDAT_BUFFER)
 			return false;
 	for (size_t i = 0; i < b->count; i++)
-		if (is_contradicted(&b->cpus[i]) || !b->cpus[i].found || !b->cpus[i].length || b->cpus[i].cpu != i ||
+		if (tracedat_cpu_contradicted(&b->cpus[i]) || !b->cpus[i].found || !b->cpus[i].length || b->cpus[i].cpu != i ||
 		    (i && b->cpus[i].from < b->cpus[i - 1].from))
 			return false;
 	return true;
+}
+
+/* Where the data of the first CPU begins that has a page twice, and there are pages that no table names: data behind it is not
+ * where tables say. */
+static uint64_t page_inserted(const struct tracedat_walk *w)
+{
+	uint64_t first = UINT64_MAX;
+	for (size_t i = 0; i < w->data.buffer_count && FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_unreferenced); i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			first = c->repeated && c->from < first ? c->from : first;
+		}
+	return first;
 }
 
 /* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
@@ -70,6 +71,7 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 {
 	struct plan *plan = w->s->plan;
 	bool unknown = false, damaged = places_damaged(w);
+	uint64_t inserted = page_inserted(w);
 
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
@@ -82,9 +84,13 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 					   plan_why(plan, "no table names this data; CPU %u is inferred", c->cpu));
 			/* A page twice, bytes between pages, or records that were hit: why the number of events is another, and
 			 * other data elsewhere. */
-			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && is_contradicted(c))
+			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && tracedat_cpu_contradicted(c))
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
+			else if (c->length && c->from > inserted)
+				plan_doubt(plan, w->source, c->from, c->length,
+					   "a page is there twice in front of this data, which no table says: it may be that of "
+					   "another CPU");
 			if (c->stat && c->stat->known && !c->agrees) {
 				const struct tracedat_option *o = &w->dir.options[c->stat->option];
 				plan_doubt(plan, w->source, o->block->compressed ? o->block->offset : o->block->offset + o->at,
@@ -138,6 +144,8 @@ static void account(struct tracedat_walk *w)
 	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
 	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
 	unknown |= account_cpus(w, &missing);
+	if (!w->shape.old_ring)
+		tracedat_displaced_doubt(w);
 	unknown |= account_sections(w);
 	if (w->prefix.lost)
 		plan_doubt(plan, w->source, 0, w->prefix.end,
@@ -187,6 +195,7 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 		return findings_errors(w->findings) ? TM_NOTHING : TM_OK;
 	if (w->stopped)
 		return TM_NOTHING;
+	tracedat_metadata_doubt(w);
 	if (!tracedat_metadata_finish(w))
 		return w->status;
 	if (!w->data.latency)

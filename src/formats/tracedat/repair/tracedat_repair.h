@@ -38,6 +38,10 @@ void tracedat_compose_v6(struct tracedat_walk *w);
 uint32_t tracedat_table_entries(const struct tracedat_data *data);
 /* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length);
+/* Whether the kernel counted another number of events of the CPU, and no damage within its data is the reason. */
+bool tracedat_cpu_contradicted(const struct tracedat_cpu *c);
+/* Lists pages of CPUs that miss a page, or have one of another CPU. */
+void tracedat_displaced_doubt(struct tracedat_walk *w);
 /* Composes the output from what the scan noted and hands it to the plan. */
 enum tracemend_status tracedat_repair(struct tracedat_walk *w);
 

@@ -44,6 +44,24 @@ bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open)
 	return records >= CHAIN_MIN || (at == p->limit && (records > 1 || (records && known)));
 }
 
+bool tracedat_page_record_whole(const struct tracedat_page *p, uint32_t at)
+{
+	struct tracedat_word word;
+	return p->capacity - at >= 4 && tracedat_word_read(p->data, at, p->capacity, p->be, &word) &&
+	       word.type < TRACEDAT_WORD_PADDING && payload_sound(p, p->data + at + word.skip, word.total - word.skip);
+}
+
+bool tracedat_page_record_begins(const struct tracedat_page *p, uint32_t at)
+{
+	if (p->capacity < at || p->capacity - at < 4 + TRACEDAT_COMMON_MIN)
+		return false;
+	const uint8_t *payload = p->data + at + 4;
+	uint32_t word = load_u32(p->data + at, p->be), type = p->be ? word >> 27 : word & 31, pid = load_u32(payload + 4, p->be);
+	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(payload, p->be));
+	return e && type && type < TRACEDAT_WORD_PADDING && 4 * type >= e->fixed && !tracedat_flags_impossible(payload) &&
+	       pid <= TRACEDAT_PID_MAX && tracedat_pid_known(&p->w->texts, pid);
+}
+
 uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open)
 {
 	for (at += 4; at < p->limit && p->limit - at >= 4 + TRACEDAT_COMMON_MIN; at += 4)

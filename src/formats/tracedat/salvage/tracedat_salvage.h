@@ -62,6 +62,31 @@ void tracedat_tables_correct(struct tracedat_walk *w);
  * CPU count. */
 void tracedat_table_cpus_correct(struct tracedat_walk *w);
 
+/* ---- tracedat_metadata_doubt.c ---- */
+
+/* Whether a Linux kernel has a system of that name. */
+bool tracedat_system_known(const char *name);
+/* Lists texts, and events with their formats, that may have been hit without a sign of it. Data is placed. */
+void tracedat_metadata_doubt(struct tracedat_walk *w);
+
+/* ---- tracedat_gap_doubt.c ---- */
+
+/* Which pages beside a leap of time are listed. */
+enum tracedat_leaps {
+	TRACEDAT_LEAPS_FRONT, /* those in front of it */
+	TRACEDAT_LEAPS_BOTH,  /* those behind it as well */
+	TRACEDAT_LEAPS_TAILS, /* those in front of it that have more than zeros behind their data */
+};
+/* Lists pages of a CPU beside which time leaps, or whose records do not lead to their ends. Returns how many there are. The data is
+ * not compressed. */
+unsigned tracedat_gaps_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c,
+			     enum tracedat_leaps which);
+
+/* ---- tracedat_latency_doubt.c ---- */
+
+/* Lists lines of latency output in [from, to) that the kernel does not write, and those beside them. A line was hit. */
+void tracedat_latency_doubt(struct tracedat_walk *w, uint64_t from, uint64_t to);
+
 /* ---- tracedat_page_shift.c ---- */
 
 /* After inserted or removed pages: moves the ranges of CPUs that follow each other to where time steps back. */

@@ -27,6 +27,9 @@ struct tracedat_cpu {
 	uint64_t end;			  /* where its data in the file really ends */
 	uint64_t declared_at;		  /* file offset of its table entry; 0: none */
 	bool missed;			  /* a page says that events were lost */
+	bool begin_bad;			  /* its first page was hit */
+	bool backwards;			  /* a page begins before the end of the one in front of it */
+	bool tail_hit;			  /* bytes behind the data of a page are not zero */
 	uint64_t limit;			  /* compressed: chunks may reach up to here */
 	bool exact;			  /* compressed: chunks of its size stand where it was found */
 	bool found;			  /* by content, no table names it */

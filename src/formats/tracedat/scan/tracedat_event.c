@@ -38,12 +38,12 @@ static bool event_named(const struct tracedat_format *p, const char *name)
 
 /* Whether the format of the event, or the name of its system, was hit. Repair parses the formats again, with names that it has
  * mended: once doubtful is always. */
-static bool event_doubtful(struct tracedat_walk *w, uint32_t id)
+static bool event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit)
 {
 	uint64_t bit = UINT64_C(1) << id % 64, **ids = &w->events.doubtful_ids;
 
 	id &= 0xffff;
-	bool hit = w->events.doubtful || w->events.text_hit;
+	hit |= w->events.doubtful || w->events.text_hit;
 	if (hit && !*ids && !(*ids = calloc(65536 / 64, sizeof(**ids))))
 		tracedat_no_memory(w);
 	if (!*ids)
@@ -51,6 +51,12 @@ static bool event_doubtful(struct tracedat_walk *w, uint32_t id)
 	if (hit)
 		(*ids)[id / 64] |= bit;
 	return (*ids)[id / 64] & bit;
+}
+
+void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e)
+{
+	e->doubtful = event_doubtful(w, e->id, true);
+	e->special |= e->doubtful;
 }
 
 static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
@@ -98,7 +104,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
-	e->doubtful = event_doubtful(w, e->id);
+	e->doubtful = event_doubtful(w, e->id, false);
 	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 

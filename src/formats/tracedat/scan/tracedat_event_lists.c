@@ -12,6 +12,8 @@
 /* Bytes that are searched for the end of a format text, and how many searches may fail. */
 #define MEASURE_MAX (256u * 1024)
 #define MEASURES_MAX 2048u
+/* Bytes that are removed from a text, or inserted into it, at once. */
+#define SIZE_NEAR 4096u
 
 static const char unknown_system[] = "unknown";
 
@@ -186,7 +188,10 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 					   "the size of this format is %llu, expected the %zu bytes of its text",
 					   (unsigned long long)size, measured);
 		finding_path(fd, "%s > %s", l->b->name, l->system);
+		/* A size that is nearly right: it may be the text that was hit. */
+		w->events.size_near = size < measured ? measured - size <= SIZE_NEAR : size - measured <= SIZE_NEAR;
 		(void)entry_parse(l, at, text, measured, count);
+		w->events.size_near = false;
 		return text + measured;
 	}
 	if (!size && entry_may_end(l, text)) {

@@ -103,7 +103,7 @@ static void lines_parse(struct tracedat_format *p)
 
 static void text_check(struct tracedat_format *p)
 {
-	p->w->events.text_hit = false;
+	p->w->events.text_hit = p->w->events.size_near;
 	for (size_t i = 0; i < p->size; i++) {
 		uint8_t c = (uint8_t)p->text[i];
 		if (c != 0 && c < 0x80)
@@ -116,7 +116,7 @@ static void text_check(struct tracedat_format *p)
 		tracedat_format_milder(p, TRACEDAT_RULE_format_text_bytes, TM_WARNING, i, 1,
 				       "byte %zu of the format is 0x%02x, not ASCII", i, c);
 		/* The print format may have text of any language. */
-		p->w->events.text_hit = !memmem(p->text, i, "\nprint fmt:", 11) || !utf8_is_valid(p->text, p->size);
+		p->w->events.text_hit |= !memmem(p->text, i, "\nprint fmt:", 11) || !utf8_is_valid(p->text, p->size);
 		return;
 	}
 }

@@ -43,6 +43,8 @@ void tracedat_common_check(struct tracedat_format *p);
 /* ---- tracedat_event.c: into the tables ---- */
 
 /* placeholder: its fields are unknown. */
+/* The event, its format or the name of its system may have been hit: its records are listed. */
+void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e);
 void tracedat_event_add(struct tracedat_format *p, bool placeholder);
 /* Keeps a format whose only error is its ID, and the one with the same ID, for a later assignment. */
 void tracedat_event_unassigned(struct tracedat_format *p);

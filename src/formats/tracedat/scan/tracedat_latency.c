@@ -1,5 +1,6 @@
 /* Latency output: the text of the kernel's trace file instead of pages. Each line of an event counts as a record. A line
  * that is cut, by the end of the file or by a lost chunk, is not counted and is left out. */
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 /* Reports that the text ends inside a line. */
@@ -24,6 +25,8 @@ uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t 
 		at += got;
 		l.total += got;
 	}
+	if (l.hit && w->s->plan && w->status == TM_OK)
+		tracedat_latency_doubt(w, from, from + l.whole);
 	text_end(w, &l, from + l.whole, to - from - l.whole);
 	return from + l.whole;
 }

@@ -50,6 +50,7 @@ struct tracedat_metadata {
 	struct tracedat_header_place header;
 	uint32_t header_page_size; /* as header_page implies; 0: unknown */
 	bool cut;		   /* v6: the file ends inside of one of its texts */
+	uint64_t errors;	   /* found in the metadata, before the data is placed */
 	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
 };
 
@@ -105,6 +106,7 @@ struct tracedat_events {
 	bool lost;		 /* some formats are lost */
 	bool trusted;		 /* no error was found in front of the pages */
 	bool doubtful;		 /* the name of the system that is parsed was hit */
+	bool size_near;		 /* the format that is parsed has nearly the size that is stated */
 	bool text_hit;		 /* the same for the text of the format that is parsed */
 	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
 	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
@@ -139,6 +141,11 @@ struct tracedat_message {
 	uint64_t address, hash;
 };
 
+/* A text of another size than stated, of whose lines nothing shows which one was hit; length 0: there is none. */
+struct tracedat_text_odd {
+	uint64_t offset, length; /* in the file */
+};
+
 /* The content of kallsyms, printk formats and command lines. */
 struct tracedat_texts {
 	uint8_t *pids;			 /* bitmap of known process ids */
@@ -146,6 +153,7 @@ struct tracedat_texts {
 	size_t printk_count, printk_capacity;
 	uint64_t symbol_low, symbol_high;
 	bool symbols, cmdlines; /* there are any */
+	struct tracedat_text_odd odd[3];
 };
 
 #endif

@@ -82,7 +82,8 @@ static bool option_text(struct tracedat_walk *w, struct tracedat_option *o)
 	bool hit = (uint8_t)p[o->size - 1] >= 0x7f || ((uint8_t)p[o->size - 1] < 0x20 && p[o->size - 1] != '\n');
 	bytes_append(&o->changed, p, o->size - hit);
 	bytes_u8(&o->changed, 0);
-	if (!hit)
+	/* More than it may have been hit. */
+	if (!hit || utf8_valid_prefix((const uint8_t *)p, o->size - hit) < o->size - hit)
 		tracedat_option_doubt(w, o);
 	o->rule = TRACEDAT_RULE_option_string_nul;
 	o->why = "the text with its NUL";

@@ -7,6 +7,8 @@
 #define HOUR UINT64_C(3600000000000)
 /* Clocks step back a little. A record later than the next page by more than this has a wrong time. */
 #define STEP_BACK UINT64_C(1000000000)
+/* Bytes that are hit together. */
+#define HIT_REACH 8u
 
 static bool page_is_filled(const uint8_t *page, uint32_t size, uint8_t with)
 {
@@ -93,6 +95,7 @@ static void page_backwards(struct tracedat_page *p, uint64_t ts)
 	(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_backwards, 0, 8,
 				   "the page begins at time %llu, before the end of the previous page at %llu",
 				   (unsigned long long)ts, (unsigned long long)stream->last);
+	stream->cpu->backwards = true;
 	p->strange = page_is_culprit(p, ts);
 	page_suspect(p, "the page is earlier than the one before: the time of either, or its place, may be wrong");
 	if (!p->strange && !p->repeated && p->w->s->plan)
@@ -457,6 +460,10 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 	if (!length)
 		return page_empty(p, ts, commit, old);
 	page_times(p, ts, old);
+	/* Bytes that were hit at the end of the page before may be the first ones of this time as well. */
+	if (p->stream->edge_hit)
+		p->unsure = 0;
+	p->stream->edge_hit = false;
 	if (length & 3) {
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_unaligned, 8, w->shape.long_size,
 					   "the length of the page is %u, expected a multiple of 4", length);
@@ -485,10 +492,15 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 			       : TRACEDAT_KEEP;
 	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0);
 	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
+		p->stream->cpu->tail_hit = true;
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
 	}
-	if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
+	p->stream->edge_hit = p->capacity - tail >= HIT_REACH && !bytes_are_zero(p->data + p->capacity - HIT_REACH, HIT_REACH);
+	if (tail == length && tracedat_page_record_begins(p, tail))
+		tracedat_page_doubt(p, 0, tail,
+				    "a record stands behind the end of the page: its length, or its end, is that of another");
+	else if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
 		tracedat_page_doubt_before(p, tail);
 	return page_finish(p, commit, old, length);
 }
@@ -558,6 +570,7 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	if (w->emitting && where->in_chunk && w->shape.codec == TRACEDAT_ZSTD && p.blind > p.records / 2)
 		stream->doubtful = "the formats of most events are lost: nothing shows whether the chunk was hit";
 	stream->sound = !p.failed && !p.garbled && !p.holed;
+	stream->cpu->begin_bad |= !stream->index && !stream->sound;
 	if (!w->emitting && !stream->sound && p.capacity / TRACEDAT_RECORD_LEAST > p.records)
 		stream->cpu->room += p.capacity / TRACEDAT_RECORD_LEAST - p.records;
 	if (w->pages.edits.failed) {

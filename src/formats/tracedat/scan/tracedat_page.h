@@ -10,6 +10,7 @@ struct tracedat_text_lines {
 	bool begun, event;     /* a line is open; it is not one of the heading */
 	bool skip;	       /* up to the next LF: what comes before it is lost */
 	bool chunks;	       /* the text comes in compressed chunks */
+	bool hit;	       /* one of them is not text */
 	bool torn;	       /* something is lost: chunks are compressed again with whole lines only */
 	uint64_t total, whole; /* bytes so far, and of them up to the end of the last line */
 	struct bytes carry;    /* the beginning of a line */
@@ -34,6 +35,7 @@ struct tracedat_stream {
 	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
 	bool sound;	      /* the last page was read to its end */
+	bool edge_hit;	      /* its last bytes are not zero, and should be */
 	const char *doubtful; /* why something of the chunk is */
 	struct finding *zero;
 };
@@ -117,6 +119,10 @@ void tracedat_line_give(struct tracedat_walk *w, uint64_t offset, const uint8_t 
 bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open);
 /* Where such records begin, at least 4 bytes behind `at`; 0: nowhere. */
 uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open);
+/* Whether a record that its format allows stands there, of which the length of the page may have cut the end. */
+bool tracedat_page_record_whole(const struct tracedat_page *p, uint32_t at);
+/* Whether the beginning of such a record stands there, whose end may be missing. */
+bool tracedat_page_record_begins(const struct tracedat_page *p, uint32_t at);
 /* Whether sound records follow at `at`, maybe behind more of the event with that id. */
 bool tracedat_page_goes_on(struct tracedat_page *p, uint32_t at, uint32_t id);
 

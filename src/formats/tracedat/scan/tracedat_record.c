@@ -108,10 +108,34 @@ static const char why_before[] = "what was hit may begin inside of this record";
 static const char why_stamp[] = "an absolute time contradicts the times of these records";
 static const char why_behind[] = "the times of these records hang on what was lost before them in the page";
 
+/* Nothing shows where a record ends whose format is lost, or that is longer than its format. */
+static bool record_open(const struct tracedat_page *p, uint32_t at)
+{
+	struct tracedat_word word;
+	if (!tracedat_word_read(p->data, at, p->limit, p->be, &word) || word.total - word.skip < TRACEDAT_COMMON_MIN)
+		return false;
+	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(p->data + at + word.skip, p->be));
+	return e && (e->blind || tracedat_size_odd(e, word.total - word.skip));
+}
+
+/* The data record in front of that at `end` in the chain that is walked; `end`: there is none. */
+static uint32_t record_previous(const struct tracedat_page *p, uint32_t end)
+{
+	uint32_t last = end;
+	struct tracedat_word word;
+	for (uint32_t at = p->sync; at < end && tracedat_word_read(p->data, at, p->limit, p->be, &word); at += word.total)
+		last = word.type < TRACEDAT_WORD_PADDING ? at : last;
+	return last;
+}
+
 void tracedat_page_doubt_before(struct tracedat_page *p, uint32_t at)
 {
-	if (p->records && last_end(p) == at && p->last >= p->sync)
-		tracedat_page_doubt(p, p->last, at, why_before);
+	if (!p->emitting || !p->records || last_end(p) != at || p->last < p->sync)
+		return;
+	uint32_t from = p->last;
+	if (record_open(p, from))
+		from = record_previous(p, from);
+	tracedat_page_doubt(p, from, at, why_before);
 }
 
 /* Behind damage at data[from, to): the record in front of it, and the times behind it. */
@@ -285,6 +309,12 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	p->blind += e->blind;
 	if (e->blind && !p->where->in_chunk)
 		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size, why_blind);
+	/* An ID that nothing else has may be that of a record that was hit, and its delta as well. */
+	if (e->blind && p->emitting && w->events.unknown && w->events.unknown[e->id].records == 1) {
+		tracedat_page_doubt_before(p, at);
+		if (p->unsure == UINT32_MAX)
+			p->unsure = at;
+	}
 	if (e->doubtful)
 		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size,
 				    "the format of the event, or the name of its system, was hit");
@@ -421,6 +451,49 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 	return at;
 }
 
+/* Where the fields and arrays of a record end in its payload; `size`: it may have as many bytes as it has. */
+static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
+{
+	const struct tracedat_events *events = &p->w->events;
+	uint32_t end = e->fixed, slack = e->dynamic_count ? TRACEDAT_ARRAYS_SLACK : e->slack;
+
+	if (e->blind)
+		return TRACEDAT_COMMON_MIN;
+	if (e->open || size < e->fixed)
+		return size;
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, p->be);
+		if (tracedat_array_outside(&a, e, size))
+			return size;
+		end = a.length && a.offset + a.length > end ? a.offset + a.length : end;
+	}
+	return size - end > slack ? end : size;
+}
+
+/* Whether other records begin behind the content of a record: its size was hit. */
+static bool records_inside(struct tracedat_page *p, uint32_t from, uint32_t to)
+{
+	to = to < p->limit ? to : p->limit;
+	for (uint32_t at = (from + 3) & ~3u; at < to; at += 4)
+		if (tracedat_page_chain(p, at, false))
+			return true;
+	return false;
+}
+
+/* The same behind what the event has to hold; e: NULL where its format is lost. */
+static bool record_holds_records(struct tracedat_page *p, const struct tracedat_event *e, uint32_t payload, uint32_t size)
+{
+	uint32_t content = e ? content_end(p, e, p->data + payload, size) : TRACEDAT_COMMON_MIN;
+	return size >= TRACEDAT_COMMON_MIN && records_inside(p, payload + content, payload + size);
+}
+
+/* Whether the size of the record, which is longer than the page, was hit, and not the length of the page. */
+static bool cut_is_hit(struct tracedat_page *p, uint32_t at, uint32_t total)
+{
+	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(p->data + at + 4, p->be));
+	return (!e || e->blind) && record_holds_records(p, e, at + 4, total - 4);
+}
+
 /* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
 static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool open, uint32_t *total, uint32_t *skip)
 {
@@ -433,7 +506,7 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 			return true;
 		if (open)
 			return false;
-		p->cut = *total <= p->capacity - *at;
+		p->cut = *total <= p->capacity - *at && !cut_is_hit(p, *at, *total);
 		if (p->cut)
 			(void)walk_stop(p, TRACEDAT_RULE_page_commit_mid_record, *at, left,
 					"the length of the page cuts a record of", *total);
@@ -449,32 +522,6 @@ static bool data_size(struct tracedat_page *p, uint32_t *at, uint32_t type, bool
 	if (open)
 		return false;
 	(void)walk_stop(p, TRACEDAT_RULE_record_data_length, *at, left < 8 ? left : 8, "the length of a long record is", length);
-	return false;
-}
-
-/* Where the fields and arrays of a record end in its payload; `size`: it may have as many bytes as it has. */
-static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
-{
-	const struct tracedat_events *events = &p->w->events;
-	uint32_t end = e->fixed, slack = e->dynamic_count ? TRACEDAT_ARRAYS_SLACK : e->slack;
-
-	if (e->open || size < e->fixed)
-		return size;
-	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, p->be);
-		if (tracedat_array_outside(&a, e, size))
-			return size;
-		end = a.length && a.offset + a.length > end ? a.offset + a.length : end;
-	}
-	return size - end > slack ? end : size;
-}
-
-/* Whether other records begin behind the content of a record: its size was hit. */
-static bool records_inside(struct tracedat_page *p, uint32_t from, uint32_t to)
-{
-	for (uint32_t at = (from + 3) & ~3u; at < to; at += 4)
-		if (tracedat_page_chain(p, at, false))
-			return true;
 	return false;
 }
 
@@ -499,7 +546,7 @@ static bool record_garbled(struct tracedat_page *p, uint32_t at, uint32_t total,
 	} else if (e && size < e->fixed && !e->contested && !tracedat_page_goes_on(p, at + total, id)) {
 		(void)walk_stop(p, TRACEDAT_RULE_record_shorter_than_format, at, total,
 				"a record is shorter than its fields: its payload has the size", size);
-	} else if (e && records_inside(p, at + skip + content_end(p, e, payload, size), at + total)) {
+	} else if (!small && record_holds_records(p, e, at + skip, size)) {
 		(void)walk_stop(p, TRACEDAT_RULE_record_data_length, at, 8, "records begin inside of a record of", total);
 	} else {
 		return false;
@@ -604,6 +651,15 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 	return true;
 }
 
+/* Whether the length of the page, or that of a page that is cut, is why the walk stopped: the records in front of it were not hit.
+ */
+static bool stopped_by_length(const struct tracedat_page *p, uint32_t at)
+{
+	if (p->where->available)
+		return p->limit - at < 4 + TRACEDAT_COMMON_MIN || tracedat_page_record_begins(p, at);
+	return p->stop_rule == TRACEDAT_RULE_page_commit_mid_record && tracedat_page_record_whole(p, at);
+}
+
 uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 {
 	bool slow = p->w->s->slow, goes_on = true;
@@ -627,8 +683,7 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 		at = next ? next : at;
 	}
 	page_sure(p, at);
-	/* Where the length of the page is why it stopped, the records in front of it were not hit. */
-	if (!goes_on && p->failed && !open && !p->where->available && p->stop_rule != TRACEDAT_RULE_page_commit_mid_record)
+	if (!goes_on && p->failed && !open && !stopped_by_length(p, at))
 		tracedat_page_doubt_before(p, at);
 	return at;
 }

@@ -15,6 +15,9 @@ struct lines {
 	size_t kept_from; /* beginning of kept lines that are not composed yet */
 	size_t kept;	  /* bytes that are kept */
 	uint64_t number;  /* of the line, from 1 */
+	size_t begin;	  /* of the first line */
+	bool odd;	  /* the text has another size than stated */
+	bool placed;	  /* a line shows where that is from */
 	bool ended;	  /* it has its LF */
 	/* lines that follow each other and are left out for one reason: told to the plan when the next one is not */
 	size_t dropped_from, dropped_to;
@@ -58,6 +61,7 @@ static void lines_drop(struct lines *l, unsigned rule)
 		lines_tell_dropped(l);
 	l->dropped_rule = rule;
 	l->dropped_to = l->at;
+	l->placed = true;
 }
 
 static void lines_finish(struct lines *l)
@@ -87,6 +91,36 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 		finding_say(*first, "the line is \"%s\", expected %s", text_quote(shown, l->line, l->length), expected);
 }
 
+/* Lists the lines in [from, to). */
+static void lines_doubt(struct lines *l, size_t from, size_t to)
+{
+	struct tracedat_walk *w = l->w;
+	l->placed = true;
+	if (w->s->plan && w->findings != w->scratch)
+		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + from,
+			   l->b->compressed ? l->b->stored : to - from, "bytes were removed from this text, or inserted into it");
+}
+
+/* `more` bytes that are there a second time behind themselves: the line in which they meet is none. */
+static void lines_repeated(struct lines *l, size_t more)
+{
+	size_t run = 0;
+
+	for (size_t at = l->begin; more && l->end - at > more; at++) {
+		run = l->text[at] == l->text[at + more] ? run + 1 : 0;
+		if (run < more)
+			continue;
+		/* As far as they go on to be the same, they may meet later. */
+		size_t to = at + 1;
+		while (l->end - to > more && l->text[to] == l->text[to + more])
+			to++;
+		const char *begin = text_last_byte(l->text + l->begin, '\n', at + 1 - l->begin);
+		const char *end = memchr(l->text + to, '\n', l->end - to);
+		lines_doubt(l, begin ? (size_t)(begin - l->text) + 1 : l->begin, end ? (size_t)(end - l->text) + 1 : l->end);
+		return;
+	}
+}
+
 /* Opens a block that begins with its size in `width` bytes. False where not even that is there. */
 #define lines_open(l, rule, ...) ((void)PLACE(rule), lines_open_at((l), (rule), __VA_ARGS__))
 static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *w, const struct tracedat_block *b, size_t at,
@@ -99,6 +133,7 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 			     .out = &w->meta.parts[part],
 			     .text = (const char *)b->data,
 			     .at = at + width,
+			     .begin = at + width,
 			     .end = end,
 			     .kept_from = at + width };
 	w->meta.seen[part] = true;
@@ -108,10 +143,13 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 	}
 	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
 	bool cut = w->meta.cut && end == b->size; /* which is reported at the end of the file */
-	if (size != end - at - width && !cut) {
+	l->odd = size != end - at - width && !cut;
+	if (l->odd) {
 		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, expected the %zu bytes of the text",
 					       (unsigned long long)size, end - at - width);
 	}
+	if (l->odd && size < end - at - width)
+		lines_repeated(l, end - at - width - (size_t)size);
 	*piece = tracedat_pieces_field(l->out, NULL, at, number, width, rule, "the size of the text");
 	return true;
 }
@@ -120,6 +158,9 @@ static void lines_close(struct lines *l, size_t width, size_t piece)
 {
 	uint8_t number[8];
 	lines_finish(l);
+	if (l->odd && !l->placed && !l->b->compressed && l->w->findings != l->w->scratch)
+		l->w->texts.odd[width == 8 ? 2 : l->out == &l->w->meta.parts[4]] =
+			(struct tracedat_text_odd){ l->b->offset + l->begin, l->end - l->begin };
 	if (width == 4)
 		store_u32(number, (uint32_t)l->kept, l->w->shape.big_endian);
 	else
@@ -205,6 +246,8 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 	}
 	if (!symbols_->modules)
 		symbols_->previous = address;
+	if (l->odd && digits != 2u * w->shape.long_size)
+		lines_doubt(l, l->from, l->at);
 	if (digits != 2u * w->shape.long_size && !symbols_->digits)
 		lines_milder(l, TRACEDAT_RULE_kallsyms_digit_width, digits < 2u * w->shape.long_size ? TM_NOTE : TM_WARNING,
 			     &symbols_->digits, w->shape.long_size == 8 ? "16 digits" : "8 digits");

@@ -33,8 +33,10 @@ void tracedat_text_count(struct tracedat_walk *w, struct tracedat_text_lines *l,
 			l->event = text[at] != '#' && text[at] != '\n';
 		l->begun = !lf;
 		size_t length = lf ? (size_t)(lf - text) - at : size - at;
-		if (!l->chunks && !line_is_text(text + at, length, lf != NULL))
+		if (!l->chunks && !line_is_text(text + at, length, lf != NULL)) {
 			line_suspect(w, offset + at, length + (lf != NULL));
+			l->hit = true;
+		}
 		if (!lf)
 			return;
 		bool counts = l->event && !l->skip;

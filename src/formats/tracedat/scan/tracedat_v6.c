@@ -377,6 +377,8 @@ static void rest_of_header(struct tracedat_v6 *v)
 			w->meta.stop = v->m.tag + TRACEDAT_TAG_SIZE;
 			return;
 		}
+		if (!tracedat_v6_tag(v->data + tag))
+			tracedat_option_suspect(w, &w->meta.v6, tag - 2);
 		kind = tag_read(v, tag, false);
 		if (kind == 1) {
 			(void)tracedat_report(w, TRACEDAT_RULE_options_tag_twice, tag, TRACEDAT_TAG_SIZE,
@@ -414,6 +416,8 @@ static void rest_of_header(struct tracedat_v6 *v)
 	if (!b)
 		return;
 	uint32_t count = tracedat_v6_cpu_count(w, tag + TRACEDAT_TAG_SIZE);
+	/* The first tag that is left may be that of an instance, whose tables begin behind pages. */
+	b->name_doubtful = !w->dir.tag_seen && tag % INSTANCE_AWAY == 0 && count != w->data.cpu_count;
 	tracedat_v6_table_read(w, 0, tag + TRACEDAT_TAG_SIZE, count);
 	w->meta.stop = w->data.buffers[0].clock_at + w->data.buffers[0].clock_size;
 	tracedat_v6_instances(w, count);

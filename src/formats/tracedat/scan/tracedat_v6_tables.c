@@ -286,6 +286,19 @@ static void table_cut(struct tracedat_walk *w, struct tracedat_option *o, uint64
 	tracedat_option_drop(o, TRACEDAT_RULE_truncated_file, "an instance whose data is behind the end of the file");
 }
 
+/* The table stands `away` from where its option places it: so does its data, where it would not follow the table otherwise. */
+static void table_shift(struct tracedat_buffer *b, uint64_t away, uint32_t page)
+{
+	uint64_t behind = b->clock_at + b->clock_size, first = 0;
+
+	for (size_t i = 0; i < b->count && !first; i++)
+		first = b->cpus[i].size ? b->cpus[i].offset : 0;
+	if (!away || !first || first - behind < page || first + away - behind >= page)
+		return;
+	for (size_t i = 0; i < b->count; i++)
+		b->cpus[i].offset += b->cpus[i].size ? away : 0;
+}
+
 /* The buffers that BUFFER options point at. */
 void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 {
@@ -328,6 +341,7 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		o->buffer = (int)w->data.buffer_count - 1;
 		instance_name(w, o, b);
 		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
+		table_shift(b, at - load_u64(data, w->shape.big_endian), w->shape.page_size);
 	}
 }
 

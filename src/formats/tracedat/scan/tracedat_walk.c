@@ -79,6 +79,7 @@ void tracedat_walk_file(struct tracedat_walk *w)
 	if (w->status != TM_OK)
 		return;
 	tracedat_options_check(w);
+	w->meta.errors = findings_errors(w->findings);
 	tracedat_data_place(w);
 	if (w->status == TM_OK)
 		tracedat_cpus_walk(w);

@@ -1,0 +1,69 @@
+/* Pages of a CPU that is known to miss a page, or to have pages of another CPU: which of them are doubtful. */
+#include "formats/tracedat/repair/tracedat_repair.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
+
+/* Whether the events that the kernel counted besides may have stood where pages were hit, or are missing. */
+static bool damage_explains(const struct tracedat_cpu *c)
+{
+	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
+	return c->missing && c->missing <= c->room + absent;
+}
+
+bool tracedat_cpu_contradicted(const struct tracedat_cpu *c)
+{
+	return c->stat && c->stat->known && !c->agrees && !damage_explains(c);
+}
+
+/* Whole pages less than its table says, where it does not end inside of one as where a file is cut. */
+static bool misses_pages(const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	return c->length && c->size > c->length && c->size - c->length < TRACEDAT_PAGE_MAX && !(c->size % b->page_size) &&
+	       !(c->length % b->page_size) && !c->found;
+}
+
+/* CPUs of which the kernel counted another number of events, without a reason: events of one may be with the other. */
+static unsigned contradictions(const struct tracedat_walk *w)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++)
+			n += tracedat_cpu_contradicted(&w->data.buffers[i].cpus[j]);
+	return n;
+}
+
+/* Whether no page is where a CPU of the buffer should begin. */
+static bool begins_bad(const struct tracedat_buffer *b)
+{
+	for (size_t i = 0; i < b->count && !b->compressed; i++)
+		if (b->cpus[i].length && b->cpus[i].begin_bad)
+			return true;
+	return false;
+}
+
+void tracedat_displaced_doubt(struct tracedat_walk *w)
+{
+	bool exchanged = contradictions(w) > 1, lost = w->shape.version == 7 &&
+						       FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_section) &&
+						       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_offset_alignment);
+
+	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count && w->status == TM_OK; j++) {
+			const struct tracedat_buffer *b = &w->data.buffers[i];
+			const struct tracedat_cpu *c = &b->cpus[j];
+			bool strange = exchanged && tracedat_cpu_contradicted(c);
+			if (lost && b->section < 0 && c->length && !(c->stat && c->agrees) && begins_bad(b))
+				plan_doubt(w->s->plan, w->source, c->from, c->length,
+					   "the section of this data is not where its option says, nor is data behind it");
+			if (b->compressed || b->text || !c->length || c->stepped)
+				continue;
+			if (!strange && !misses_pages(b, c) && !c->backwards && !c->tail_hit)
+				continue;
+			enum tracedat_leaps which = strange || c->backwards ? TRACEDAT_LEAPS_BOTH
+						    : misses_pages(b, c)    ? TRACEDAT_LEAPS_FRONT
+									    : TRACEDAT_LEAPS_TAILS;
+			unsigned leaps = tracedat_gaps_doubt(w, b, c, which);
+			if (strange && !leaps)
+				plan_doubt(w->s->plan, w->source, c->from, c->length,
+					   "the kernel counted other numbers of events of this CPU and of another one");
+		}
+}
