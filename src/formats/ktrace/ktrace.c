@@ -71,7 +71,7 @@ static enum tracemend_status scan_form(struct ktrace_walk *w)
 	if (status != TM_OK)
 		return status;
 	struct ktrace_form form = ktrace_form_find(&w->in.window, load_u32(head, false));
-	status = form.raw ? ktrace_raw_walk(w, form.magic) : ktrace_v3_walk(w);
+	status = form.raw ? ktrace_raw_walk(w, &form) : ktrace_v3_walk(w);
 	if (status != TM_OK)
 		return status;
 	status = ktrace_repair_finish(&w->repair);

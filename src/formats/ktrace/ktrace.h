@@ -30,6 +30,7 @@
 #define KTRACE_STRING_SIMPLE_MAX 64u
 #define KTRACE_NAME 20u /* bytes of a process name, its NUL included */
 #define KTRACE_PID_MAX 99999
+#define KTRACE_TID_BITS 48u /* thread ids are counted up from the start of the system, and stay below */
 
 /* ---- limits of this reader ---- */
 

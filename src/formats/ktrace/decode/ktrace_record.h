@@ -75,7 +75,7 @@ static inline unsigned ktrace_record_failures(const struct ktrace_event *e, bool
 		failures += e->unused ? 1u : 0u;
 		failures += e->cpu >= 4096 ? 1u : 0u;
 		failures += e->time >> 56 ? 1u : 0u;
-		failures += e->tid >> 48 ? 1u : 0u;
+		failures += e->tid >> KTRACE_TID_BITS ? 1u : 0u;
 	}
 	return failures;
 }

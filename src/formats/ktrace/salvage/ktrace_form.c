@@ -81,6 +81,13 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 	struct ktrace_raw0 found = { 0 };
 	unsigned fewest = UINT32_MAX;
 
+	/* Without threads nothing but records can show what it is. */
+	for (unsigned is_64 = 2; !stored && is_64--;) {
+		uint32_t size = ktrace_event_size(is_64);
+		if (kept ? kept->length >= size && !ktrace_records_failures(kept->bytes, kept->length, is_64, KTRACE_HEAD / size)
+			 : ktrace_raw_rest_begins(window, 4, is_64))
+			return (struct ktrace_raw0){ .entry = ktrace_thread_size(is_64) };
+	}
 	/* Where both widths look right, the events decide. */
 	for (uint32_t entry = 28; entry <= 32; entry += 4) {
 		bool hole = false;
@@ -115,8 +122,8 @@ static bool map_plausible(struct window *window, uint64_t map, uint64_t threads,
 		if (i && load_u32(p, false) == KTRACE_MAGIC_RAW1)
 			return true;
 		struct ktrace_thread thread = ktrace_thread_decode(p, entry == ktrace_thread_size(true));
-		if ((!thread.tid && (thread.name[0] || !i)) || thread.tid >> 48 || thread.pid < 0 || thread.pid > KTRACE_PID_MAX ||
-		    ktrace_thread_name_has_control(&thread))
+		if ((!thread.tid && (thread.name[0] || !i)) || thread.tid >> KTRACE_TID_BITS || thread.pid < 0 ||
+		    thread.pid > KTRACE_PID_MAX || ktrace_thread_name_has_control(&thread))
 			return false;
 	}
 	return true;
@@ -249,7 +256,12 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);
-	if (!raw0.entry && ktrace_first_chunk_find(window) != UINT64_MAX)
+	if (raw0.entry)
+		return (struct ktrace_form){ .magic = word, .raw = true, .bits = raw0.counted ? 8 : !word ? 20 : 16 };
+	if (ktrace_first_chunk_find(window) != UINT64_MAX)
 		return (struct ktrace_form){ .magic = word, .bits = 12 };
-	return (struct ktrace_form){ .magic = word, .raw = raw0.entry != 0, .bits = !raw0.entry ? 0 : raw0.counted ? 8 : 16 };
+	struct ktrace_raw_rest rest = ktrace_raw_rest_find(window);
+	if (rest.events == UINT64_MAX)
+		return (struct ktrace_form){ .magic = word };
+	return (struct ktrace_form){ .magic = word, .raw = true, .bits = 20, .lost = true, .rest = rest };
 }

@@ -4,7 +4,7 @@
 #define KTRACE_FORM_H
 
 #include "core/window.h"
-#include "formats/ktrace/decode/ktrace_record.h"
+#include "formats/ktrace/salvage/ktrace_raw_rest.h"
 
 /* The first records that repair keeps, of the first stretch with 64 bytes of them: readers find the width of the output by them. */
 struct ktrace_head {
@@ -16,7 +16,9 @@ struct ktrace_head {
 struct ktrace_form {
 	uint32_t magic; /* which it has, or had before damage; of RAW version 0, which has none, the first word */
 	bool raw;
-	unsigned bits; /* of evidence, as in a bid; 0: none */
+	unsigned bits;		     /* of evidence, as in a bid; 0: none */
+	bool lost;		     /* its beginning; what is left of it are records */
+	struct ktrace_raw_rest rest; /* these */
 };
 
 /* word: the first one of the file. */

@@ -18,8 +18,8 @@ static bool map_entry_is_strict(struct ktrace_input *in, uint64_t at, uint64_t l
 		return false;
 	struct ktrace_thread thread = ktrace_thread_decode(p, in->is_64);
 	const uint8_t *end = memchr(thread.name, 0, KTRACE_NAME);
-	return thread.tid && !(thread.tid >> 48) && thread.pid > 0 && thread.pid <= KTRACE_PID_MAX && thread.name[0] && end &&
-	       !ktrace_thread_name_has_control(&thread) && bytes_are_zero(end, KTRACE_NAME - (size_t)(end - thread.name));
+	return thread.tid && !(thread.tid >> KTRACE_TID_BITS) && thread.pid > 0 && thread.pid <= KTRACE_PID_MAX && thread.name[0] &&
+	       end && !ktrace_thread_name_has_control(&thread) && bytes_are_zero(end, KTRACE_NAME - (size_t)(end - thread.name));
 }
 
 static bool map_entry_is_filler(struct ktrace_input *in, uint64_t at)

@@ -36,6 +36,15 @@ static bool raw_records_at(struct ktrace_input *in, uint64_t page)
 	       !ktrace_events_failures(in->source, page, file, in->is_64, in->is_64 ? 8 : 16);
 }
 
+/* The first page behind `from` and up to `last` at which records begin; UINT64_MAX: there is none. */
+static uint64_t raw_first_page(struct ktrace_input *in, uint64_t from, uint64_t last)
+{
+	for (uint64_t page = ktrace_page_up(from); page <= last; page += KTRACE_PAGE)
+		if (raw_records_at(in, page))
+			return page;
+	return UINT64_MAX;
+}
+
 uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
 	uint32_t entry = ktrace_thread_size(in->is_64);
@@ -45,16 +54,15 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 		struct ktrace_raw0 found = ktrace_raw0_find(&in->window, (uint32_t)raw->threads, NULL);
 		return found.counted ? found.threads : UINT64_MAX;
 	}
-	if (raw_records_at(in, page))
+	uint64_t first_page = raw_first_page(in, raw->map, page < file ? page : file);
+	if (first_page == page)
 		return UINT64_MAX;
 	/* The count is too small only if another entry follows, and records do not. */
-	if (end < file &&
+	if (first_page == UINT64_MAX && end < file &&
 	    (!ktrace_map_is_of(&in->window, end, 1, entry) || ktrace_events_plausible(in->source, end, file, in->is_64, 1)))
 		return UINT64_MAX;
-	for (page = ktrace_page_up(raw->map); page < file; page += KTRACE_PAGE)
-		if (raw_records_at(in, page))
-			break;
-	if (page >= file)
+	page = first_page != UINT64_MAX ? first_page : raw_first_page(in, raw->map, file);
+	if (page == UINT64_MAX)
 		return UINT64_MAX;
 	uint64_t first = ktrace_map_after_hole(&in->window, raw->map, entry);
 	threads = (first - raw->map) / entry;
@@ -149,6 +157,17 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 	}
 	if (raw->events > file)
 		raw->events = file;
+}
+
+bool ktrace_raw_events_are_late(struct ktrace_input *in, const struct ktrace_raw *raw)
+{
+	if (raw_records_begin(in, raw->events))
+		return false;
+	for (uint64_t late = 1; late < KTRACE_PAGE; late++)
+		if (raw_records_begin(in, raw->events + late))
+			return late % ktrace_event_size(in->is_64) ||
+			       ktrace_raw_rest_begins(&in->window, raw->events + late, in->is_64);
+	return false;
 }
 
 bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept)

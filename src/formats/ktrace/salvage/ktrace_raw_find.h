@@ -36,6 +36,9 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 /* Where the events start: sets raw->events and raw->unpadded. */
 void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw);
 
+/* Whether the events begin up to a page behind raw->events: bytes were inserted in front of them. */
+bool ktrace_raw_events_are_late(struct ktrace_input *in, const struct ktrace_raw *raw);
+
 /* Whether readers find the same version, width and thread map in the output, whose first records are `kept`. */
 bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept);
 

@@ -125,12 +125,12 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 				     "a %s chunk belongs in the body; it is within the header size", kind->name);
 	}
 	uint64_t bit = UINT64_C(1) << ktrace_kind_index(kind);
-	if (kind->single && c->singles & bit) {
-		chunk_report(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER, "a second %s chunk", kind->name);
+	if (c->singles & bit)
 		chunk_doubt_copy(w, chunk->offset, chunk->offset - c->first[ktrace_kind_index(kind)]);
-	} else {
+	if (kind->single && c->singles & bit)
+		chunk_report(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER, "a second %s chunk", kind->name);
+	else
 		c->first[ktrace_kind_index(kind)] = chunk->offset;
-	}
 	c->singles |= bit;
 }
 
@@ -166,6 +166,8 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunks *c, 
 		struct finding *fd = chunk_report(w, KTRACE_RULE_chunk_padding_nonzero, chunk, KTRACE_CHUNK_HEADER + x->size + n,
 						  "the %zu bytes of padding after this chunk are not zero", n);
 		finding_field(fd, end, (uint32_t)n, "padding");
+		/* What hit it may have hit the end of the data, or the size, by which this is padding. */
+		ktrace_repair_doubt(&w->repair, chunk->offset, x->next, "a chunk in front of padding that is not zero");
 	}
 	if (x->next < w->in.source->size || c->in_header)
 		return;
@@ -232,6 +234,13 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	return kept;
 }
 
+/* Whether the size of a chunk is wrong as no writer makes it so: it was hit, or bytes behind it are missing or were inserted. */
+static bool size_is_hit(enum ktrace_rule rule)
+{
+	return rule == KTRACE_RULE_chunk_size_past_eof || rule == KTRACE_RULE_chunk_size_damaged ||
+	       rule == KTRACE_RULE_chunk_size_overflow;
+}
+
 /* Any other payload. Returns the bytes of it that are kept. */
 static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x, bool check,
 			      enum ktrace_rule *rule)
@@ -249,8 +258,8 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
 	/* The entries of a CPU map have a form by its size. */
-	if (x->guessed || (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
-		ktrace_repair_doubt(&w->repair, data, data + kept, "payload of a chunk whose size was damaged");
+	if (x->guessed || size_is_hit(x->rule) || (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
+		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept, "a chunk whose size was damaged");
 	return kept;
 }
 
@@ -265,6 +274,13 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 	else
 		ktrace_repair_doubt(&w->repair, c->last_data, end, "payload of the chunk before damage");
 	c->last_size = 0;
+}
+
+void ktrace_chunk_island(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t until)
+{
+	if (c->island && at > c->island && at - c->island <= BLOCK_MOST)
+		ktrace_repair_doubt(&w->repair, c->island, at, "chunks between two regions of damage");
+	c->island = until;
 }
 
 /* Whether an events chunk is shorter than the prefix before its records. */
@@ -288,7 +304,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	enum ktrace_rule rule = x->rule;
 
 	if (x->rule != KTRACE_RULE_COUNT) {
-		ktrace_foreign_find(w, data, x->next);
+		ktrace_chunk_island(w, c, data, x->next);
+		ktrace_foreign_find(w, chunk->offset + 1, x->next);
 		/* A header of a known kind is where the chunk before ends. */
 		if (!ktrace_kind_find(chunk->tag))
 			ktrace_chunk_doubt_last(w, c);
@@ -300,8 +317,7 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
 		ktrace_repair_doubt(r, chunk->offset, x->next, "a part of a sub-file outside of one");
 	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
-	if (x->rule == KTRACE_RULE_chunk_size_past_eof || x->rule == KTRACE_RULE_chunk_size_damaged ||
-	    x->rule == KTRACE_RULE_chunk_size_overflow)
+	if (size_is_hit(x->rule))
 		ktrace_repair_lost(r);
 	chunk_place(w, c, chunk, x);
 	bool is_short = chunk_is_short(w, chunk, x->size);
@@ -319,6 +335,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	if (chunk->tag == KTRACE_EVENTS && !is_short) {
 		kept = chunk_events(w, chunk, x, &rule);
 		end = data + x->size;
+		/* Bytes may be missing in it: then what follows is not where its size says. */
+		c->broken |= kept != x->size;
 	} else {
 		kept = chunk_payload(w, chunk, x, !is_short, &rule);
 		if (w->events.block != UINT64_MAX)
@@ -326,6 +344,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 					    "a chunk in a block that is doubled, or belongs elsewhere");
 		end = data + kept;
 	}
+	if (rule != x->rule && end < x->next)
+		ktrace_foreign_find(w, end, x->next);
 	ktrace_repair_chunk_end(r, chunk, kept, end, x->next, rule);
 	if (!c->in_header)
 		ktrace_repair_write(r, x->next);

@@ -142,6 +142,8 @@ static void header_shift_report(struct ktrace_walk *w, const struct ktrace_heade
 		finding_path(fd, "file header");
 		return;
 	}
+	/* Another file may begin where this one was cut. */
+	ktrace_foreign_find(w, 4, s->first);
 	bool missing = s->first < KTRACE_HEADER;
 	uint64_t bytes = missing ? KTRACE_HEADER - s->first : s->first - KTRACE_HEADER;
 	struct finding *fd = finding_report(

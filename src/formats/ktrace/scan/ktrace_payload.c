@@ -54,7 +54,7 @@ static void cpumap_entry_name(struct ktrace_walk *w, const struct ktrace_chunk *
 
 static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct cpu_form *form)
 {
-	uint8_t seen[KTRACE_CPUS_MAX / 8] = { 0 };
+	uint16_t seen[KTRACE_CPUS_MAX] = { 0 }; /* CPU number -> the entry for it, counted from 1 */
 	bool ordered = true;
 
 	for (uint64_t i = 0; i < form->count && i < KTRACE_CPUS_MAX; i++) {
@@ -69,15 +69,15 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", the map has %" PRIu64 " entries", i, id,
 					    form->count);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
-		} else if (id < KTRACE_CPUS_MAX && bit_get(seen, id)) {
+		} else if (id < KTRACE_CPUS_MAX && seen[id]) {
 			fd = payload_report(w, KTRACE_RULE_cpumap_duplicate_id, chunk, at, form->entry,
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", which an earlier entry is for", i, id);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
-			/* Either of the two may be damaged: the other one stands at the place of that number. */
-			uint64_t other = ktrace_chunk_data(chunk) + form->prefix + (uint64_t)id * form->entry;
+			/* Either of the two may be damaged. */
+			uint64_t other = ktrace_chunk_data(chunk) + form->prefix + (seen[id] - 1u) * (uint64_t)form->entry;
 			ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_duplicate_id, other, other + form->entry);
 		} else if (id < KTRACE_CPUS_MAX) {
-			bit_set(seen, id);
+			seen[id] = (uint16_t)(i + 1);
 		}
 		if (id != i && id < form->count && ordered) {
 			ordered = false;
@@ -130,6 +130,8 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 		fd = payload_report(w, KTRACE_RULE_cpumap_count_mismatch, chunk, ktrace_chunk_data(chunk), 8,
 				    "the count is %" PRIu32 "; the size of the map gives %" PRIu64, count, form.count);
 		finding_field(fd, ktrace_chunk_data(chunk) + 4, 4, "count = %" PRIu32, count);
+		/* Entries may be missing, or stand there twice. */
+		ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_count_mismatch, chunk->offset, ktrace_chunk_data(chunk) + size);
 		if (count < form.count)
 			form.count = count;
 	}

@@ -10,6 +10,9 @@
 #include "formats/ktrace/scan/ktrace_event.h"
 #include "formats/ktrace/scan/ktrace_threads.h"
 
+/* Ticks per second of no clock that is known. */
+#define FREQUENCY_MAX UINT64_C(10000000000)
+
 /* The CPU map that kernels since xnu 2422 put into the gap of version 1. *at: where the gap begins, and then where the map ends.
  * False when it cannot end. */
 static bool raw_gap_cpu_map(struct ktrace_walk *w, const struct ktrace_raw *raw, uint64_t *at)
@@ -41,6 +44,14 @@ static void raw_doubt_last_entry(struct ktrace_walk *w, const struct ktrace_raw 
 				    "an entry of the thread map beside damage");
 }
 
+/* Bytes were cut out of the thread map, or put into it, nobody knows where. */
+static void raw_doubt_map(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	ktrace_repair_doubt(&w->repair, raw->map, raw->map_end,
+			    "entries of a thread map in which bytes are missing, or were inserted");
+	ktrace_repair_lost_threads(&w->repair);
+}
+
 static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 {
 	uint64_t at = raw->map_end, page = ktrace_page_up(raw->map_end);
@@ -53,12 +64,24 @@ static void raw_gap(struct ktrace_walk *w, const struct ktrace_raw *raw)
 			       "the gap between thread map and events is not all zeros");
 		/* Events that begin too early. */
 		const uint8_t *p = raw->events - stop >= 8 ? window_at(&w->in.window, raw->events - 8, 8) : NULL;
-		if (!p || load_u64(p, false))
+		if (!p || load_u64(p, false)) {
 			raw_doubt_last_entry(w, raw);
+			ktrace_repair_doubt(&w->repair, raw->events, raw->events + ktrace_event_size(w->in.is_64),
+					    "the first event behind padding that was hit");
+		}
 	}
 	if (raw->version == 1 && raw->events > page && page == raw->map_end) {
 		finding_report(w->scan->findings, KTRACE_RULE_raw_extra_page, w->in.source, page, raw->events - page,
 			       "the thread map ends at a page, and a whole page of zeros follows before the events");
+	}
+	if (raw->version == 2 && raw->events > page && (raw->events - page) % KTRACE_PAGE == 0) {
+		finding_report(w->scan->findings, KTRACE_RULE_events_damaged, w->in.source, page, raw->events - page,
+			       "%" PRIu64 " bytes of zeros stand where readers look for the first event", raw->events - page);
+		ktrace_repair_drop(&w->repair, page, raw->events, KTRACE_RULE_events_damaged, "zeros in front of the events");
+		ktrace_repair_doubt(&w->repair, raw->events, raw->events + ktrace_event_size(w->in.is_64),
+				    "the first event behind zeros");
+		raw_doubt_last_entry(w, raw);
+		ktrace_repair_lost(&w->repair);
 	}
 	if (raw->version == 2) {
 		uint64_t rest = (raw->map_end - raw->map) % KTRACE_PAGE;
@@ -109,10 +132,11 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	if (!frequency) {
 		finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->in.source, 24, 8,
 			       "the number of ticks per second is 0");
-		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events whose frequency may be damaged");
 	} else {
 		scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
 	}
+	if (!frequency || frequency > FREQUENCY_MAX)
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events whose frequency may be damaged");
 	if (reserved) {
 		ktrace_repair_doubt(&w->repair, 0, KTRACE_RAW2_HEADER, "a header whose reserved bytes are set");
 		finding_report(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->in.source, 32, 256,
@@ -221,6 +245,15 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 				    stored, raw->threads);
 		ktrace_repair_raw_threads(r, raw->count_offset, raw->threads, KTRACE_RULE_raw_thread_count);
 		raw_map_doubt_holes(w, raw);
+		/* What hit the count may have hit the entry behind it. */
+		if (!raw->version)
+			ktrace_repair_doubt(r, raw->map, raw->map + entry,
+					    "an entry of the thread map beside its count, which was hit");
+		/* As many bytes are missing in front of the events as in the map: it is the map that lacks them. */
+		uint64_t stated = raw->map + stored * entry;
+		if (stored > raw->threads && raw->version &&
+		    stated - raw->map_end == ktrace_page_up(stated) - ktrace_page_up(raw->map_end))
+			raw_doubt_map(w, raw);
 	} else {
 		fd = finding_report(f, KTRACE_RULE_raw_threadmap_truncated, w->in.source, raw->map, raw->map_end - raw->map,
 				    "the thread count is %" PRIu64 "; the file ends after %" PRIu64 " entries", stored, there);
@@ -232,7 +265,35 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 	finding_field(fd, raw->count_offset, 4, "thread count = %" PRIu64, stored);
 }
 
-/* The gap and the events, up to the end of the file. */
+/* Events, up to the end of the file. */
+static void raw_records(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	uint32_t size = ktrace_event_size(w->in.is_64);
+	uint64_t file = w->in.source->size, whole = raw->events + (file - raw->events) / size * size;
+	struct ktrace_stretch stretch = { .offset = raw->events,
+					  .end = file,
+					  .where = "events",
+					  .rule = KTRACE_RULE_raw_events_partial,
+					  .resized = whole != file };
+
+	w->events.seen = raw->events < whole;
+	(void)ktrace_events_walk(w, &stretch);
+	if (whole != file)
+		finding_report(w->scan->findings, KTRACE_RULE_raw_events_partial, w->in.source, whole, file - whole,
+			       "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
+}
+
+/* Events are early by whole entries, and as many at the end of the map are zeros: these are the gap, and the map lacks others. */
+static bool raw_map_lacks(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	const uint32_t entry = ktrace_thread_size(w->in.is_64);
+	const uint64_t missing = ktrace_page_up(raw->map_end) - raw->events;
+
+	return missing < KTRACE_PAGE && missing <= raw->threads * entry &&
+	       window_skip_zeros_to(&w->in.window, raw->map_end - missing, raw->map_end) == raw->map_end;
+}
+
+/* The gap and the events. */
 static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
 	struct findings *f = w->scan->findings;
@@ -242,7 +303,6 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 	raw_gap(w, raw);
 	uint64_t file = w->in.source->size, whole = raw->events + (file - raw->events) / size * size;
 	bool cut = raw->version > 0 && raw->events == file && ktrace_page_up(raw->map_end) > file; /* in the gap */
-	w->events.seen = raw->events < whole;
 	if (raw->flipped)
 		ktrace_repair_doubt(&w->repair, raw->events, whole, "records whose width was found by their content");
 	if (raw->early)
@@ -251,6 +311,8 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 			       raw->events);
 	if (raw->early || ktrace_events_failures(w->in.source, raw->events, file, w->in.is_64, 1))
 		raw_doubt_last_entry(w, raw);
+	if (w->repair.plan && raw->version && (raw->early ? raw_map_lacks(w, raw) : ktrace_raw_events_are_late(&w->in, raw)))
+		raw_doubt_map(w, raw);
 	/* As it is written, the gap is there, so that readers find the events. */
 	if (raw->unpadded || cut)
 		ktrace_repair_raw_gap(&w->repair, raw->events, cut);
@@ -261,25 +323,59 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 		ktrace_repair_lost(&w->repair);
 		return;
 	}
-	struct ktrace_stretch stretch = { .offset = raw->events,
-					  .end = file,
-					  .where = "events",
-					  .rule = KTRACE_RULE_raw_events_partial,
-					  .resized = whole != file };
-	(void)ktrace_events_walk(w, &stretch);
-	if (whole != file)
-		finding_report(f, KTRACE_RULE_raw_events_partial, w->in.source, whole, file - whole,
-			       "the file ends %" PRIu64 " bytes into a record of %" PRIu32, file - whole, size);
+	raw_records(w, raw);
 }
 
-enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
+/* Of a file whose beginning is lost: written as version 0, which needs no more than a count of threads. */
+static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest)
+{
+	const struct ktrace_raw raw = { .map = rest->events, .map_end = rest->events, .events = rest->events };
+	struct ktrace_repair *r = &w->repair;
+	const uint8_t none[4] = { 0 };
+
+	w->in.is_64 = rest->is_64;
+	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW");
+	finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->in.source, 0, rest->events ? rest->events : 4,
+		       "the beginning of the file is lost; %s-bit records of events begin at 0x%" PRIx64, rest->is_64 ? "64" : "32",
+		       rest->events);
+	ktrace_foreign_find(w, 0, rest->events);
+	ktrace_repair_insert(r, 0, none, sizeof(none), KTRACE_RULE_bad_magic, "a thread map without entries");
+	ktrace_repair_drop(r, 0, rest->events, KTRACE_RULE_bad_magic, "not records");
+	ktrace_repair_lost(r);
+	ktrace_repair_lost_threads(r);
+	/* What hit the beginning may have hit the first of them. */
+	ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64), "the first record that is left");
+	raw_records(w, &raw);
+}
+
+/* Whether readers would take what is written for something else. */
+static enum tracemend_status raw_outcome(struct ktrace_walk *w, const struct ktrace_raw *raw)
+{
+	struct scan *s = w->scan;
+
+	if (!raw->guessed && ktrace_raw_is_unambiguous(&w->in, raw, &w->head))
+		return TM_OK;
+	(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
+		       raw->version == 2 ? "from the remaining events it cannot be known whether they are 32-bit or 64-bit ones"
+					 : "versions 0 and 1 do not store the width of their records, and it cannot be known from "
+					   "the remaining ones");
+	return TM_NOTHING;
+}
+
+enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, const struct ktrace_form *form)
 {
 	struct ktrace_raw raw = { 0 };
 	struct scan *s = w->scan;
+	const uint32_t magic = form->magic;
 	uint64_t file = w->in.source->size;
 	size_t need = magic == KTRACE_MAGIC_RAW2 ? KTRACE_RAW2_HEADER : magic >> 16 ? 24 : 4;
-	const uint8_t *p = window_at(&w->in.window, 0, need);
 
+	if (form->lost) {
+		raw_rest(w, &form->rest);
+		ktrace_events_finish(w);
+		return s->plan ? raw_outcome(w, &raw) : TM_OK;
+	}
+	const uint8_t *p = window_at(&w->in.window, 0, need);
 	if (!p) {
 		finding_report(s->findings, KTRACE_RULE_header_truncated, w->in.source, 0, file,
 			       "the file has %" PRIu64 " bytes; its header needs %zu", file, need);
@@ -311,13 +407,5 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic)
 	if (raw.version != 1) /* whose CPU map has such a mark */
 		ktrace_foreign_find(w, 4, raw.events && raw.events < file ? raw.events : file);
 	bool changed = raw.flipped || findings_errors(s->findings) != errors;
-	if (s->plan && changed && (raw.guessed || !ktrace_raw_is_unambiguous(&w->in, &raw, &w->head))) {
-		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",
-			       raw.version == 2
-				       ? "from the remaining events it cannot be known whether they are 32-bit or 64-bit ones"
-				       : "versions 0 and 1 do not store the width of their records, and it cannot be known from "
-					 "the remaining ones");
-		return TM_NOTHING;
-	}
-	return TM_OK;
+	return s->plan && changed ? raw_outcome(w, &raw) : TM_OK;
 }

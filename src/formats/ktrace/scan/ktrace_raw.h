@@ -4,7 +4,7 @@
 
 #include "formats/ktrace/scan/ktrace_walk.h"
 
-/* magic: of the form that the file has, or had (struct ktrace_form). */
-enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, uint32_t magic);
+/* form: one that is raw. */
+enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, const struct ktrace_form *form);
 
 #endif

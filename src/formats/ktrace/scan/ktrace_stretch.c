@@ -12,6 +12,10 @@
 #define MARGIN_MOST 32u
 /* Records between two regions of damage that may be a block from elsewhere. */
 #define ISLAND_BYTES 65536u
+/* Gaps of a stretch that are looked for one by one. */
+#define GAPS_MOST 16u
+/* Records behind a gap by which it is told whether they are in step. */
+#define SHIFTED_RECORDS 16u
 /* One record in so many, at most, may follow a leap in time for a gap to be found by it. */
 #define LEAP_SHARE 16u
 
@@ -271,19 +275,70 @@ static void keep_drop(struct ktrace_keep *keep, uint64_t offset, uint64_t resume
 	keep->from = resume;
 }
 
+/* Records go on at `resume`, inside of the gap: the next one is in front of its end. */
+static void keep_next_gap(struct ktrace_keep *keep, uint64_t resume, uint64_t until)
+{
+	struct ktrace_input *in = &keep->walk->in;
+	const uint32_t size = ktrace_event_size(in->is_64);
+	struct ktrace_stretch rest = *keep->stretch;
+
+	rest.offset = resume;
+	rest.end = until;
+	/* Each takes time in proportion to what is left. */
+	if ((until - resume) % size && keep->gaps++ < GAPS_MOST) {
+		keep->gap = ktrace_records_gap(in, &rest);
+		return;
+	}
+	/* Where the next record would reach out of the gap, it ends. */
+	keep->gap.from = until - size + 1;
+	keep->gap.until = until;
+}
+
+/* How many of the first records at `at` have an anomaly; all where there are fewer. */
+static unsigned shifted_anomalies(struct ktrace_keep *keep, uint64_t at)
+{
+	const uint32_t size = ktrace_event_size(keep->walk->in.is_64);
+	unsigned odd = 0;
+
+	if (at > keep->stretch->end || keep->stretch->end - at < SHIFTED_RECORDS * (uint64_t)size)
+		return SHIFTED_RECORDS;
+	for (unsigned i = 0; i < SHIFTED_RECORDS; i++)
+		odd += ktrace_record_anomalies(&keep->walk->in, at + i * (uint64_t)size) != 0;
+	return odd;
+}
+
+/* Records behind a gap are in step with the end of the stretch. Where most of them are odd, and those a few bytes further are not,
+ * another gap follows behind these. Returns where they begin. */
+static uint64_t keep_shifted(struct ktrace_keep *keep, uint64_t until)
+{
+	const uint32_t size = ktrace_event_size(keep->walk->in.is_64);
+
+	if (keep->gaps >= GAPS_MOST || shifted_anomalies(keep, until) < SHIFTED_RECORDS * 3 / 4)
+		return until;
+	for (uint64_t at = until + 1; at < until + size; at++)
+		if (shifted_anomalies(keep, at) <= SHIFTED_RECORDS / 8)
+			return at;
+	return until;
+}
+
 uint64_t ktrace_keep_gap(struct ktrace_keep *keep, uint64_t offset)
 {
 	uint32_t size = ktrace_event_size(keep->walk->in.is_64);
 	uint64_t until = keep->gap.until, resume = until;
 
-	/* Several places may be damaged: records between them are in step with neither side. 32-bit ones have too few fields that
-	 * can be tested. */
-	if (keep->walk->in.is_64 && offset < until && until - offset > KTRACE_IN_ORDER_MAX * (uint64_t)size)
+	/* Several places may be damaged: records between them are in step with neither side. */
+	if (offset < until && until - offset > KTRACE_IN_ORDER_MAX * (uint64_t)size)
 		resume = ktrace_records_resync_strict(&keep->walk->in, offset, until);
 	if (resume < until) {
-		/* Where the next record would reach out of the gap, it ends. */
-		keep->gap.from = until - size + 1;
 		keep_drop(keep, offset, resume);
+		keep_next_gap(keep, resume, until);
+		return resume;
+	}
+	const uint64_t end = keep->stretch->end;
+	resume = offset <= until ? keep_shifted(keep, until) : until;
+	if (resume > until) {
+		keep_drop(keep, offset, resume);
+		keep_next_gap(keep, resume, end);
 		return resume;
 	}
 	if (offset < until)

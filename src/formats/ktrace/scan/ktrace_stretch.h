@@ -23,6 +23,7 @@ struct ktrace_keep {
 				      before each */
 	uint64_t island_count;
 	struct ktrace_gap gap;	 /* ktrace_records_gap(); at the end of the stretch: none, or passed already */
+	unsigned gaps;		 /* that were found inside of it */
 	uint64_t unaligned_from; /* records from here to the end of the stretch may be unaligned */
 	bool lenient;		 /* see ktrace_records_resync() */
 	bool damaged;		 /* something was dropped before that run */

@@ -62,21 +62,33 @@ static uint32_t name_hash(const uint8_t *name, size_t length)
 	return (uint32_t)(hash ^ hash >> 32) >> 1; /* never MAP_NONE */
 }
 
+/* What an earlier, longer name left is text. */
+static bool residue_is_text(const uint8_t *p, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (p[i] && (p[i] < 0x20 || p[i] >= 0x7f))
+			return false;
+	return true;
+}
+
 /* Returns the length of the name. */
 static size_t thread_name(struct thread_walk *t, const struct ktrace_thread *thread, uint64_t offset)
 {
 	const uint8_t *end = memchr(thread->name, 0, KTRACE_NAME);
 	size_t length = end ? (size_t)(end - thread->name) : KTRACE_NAME;
 
-	if (!end) {
+	if (!end)
 		thread_count(t, threadmap_name_unterminated, offset);
-		/* What hit the last byte may have hit the next entry, whose id has no form of its own. */
-		uint64_t next = offset + ktrace_thread_size(t->walk->in.is_64);
-		if (next < t->end)
-			ktrace_odd_add(&t->odd, next, next + ktrace_thread_size(t->walk->in.is_64));
-	} else if (!bytes_are_zero(end, KTRACE_NAME - length)) {
+	else if (!bytes_are_zero(end, KTRACE_NAME - length))
 		thread_count(t, threadmap_name_residue, offset);
-	}
+	/* What hit the last byte may have hit the next entry, whose id has no form of its own. */
+	uint64_t next = offset + ktrace_thread_size(t->walk->in.is_64);
+	const uint8_t last = thread->name[KTRACE_NAME - 1];
+	bool odd = last && !residue_is_text(thread->name + length, KTRACE_NAME - length);
+	if (next < t->end && (!end || odd))
+		ktrace_odd_add(&t->odd, next, next + ktrace_thread_size(t->walk->in.is_64));
+	if (odd)
+		ktrace_odd_add(&t->odd, offset, next);
 	if (ktrace_thread_name_has_control(thread))
 		thread_count(t, threadmap_name_control_bytes, offset);
 	/* A full name may be cut inside of a character. */
@@ -137,13 +149,15 @@ static void thread_check(struct thread_walk *t, const struct ktrace_thread *thre
 	if (!thread->pid) {
 		thread_count(t, threadmap_unused_entry, offset);
 		/* What a hole left of an entry. */
-		if (thread->tid && !thread->name[0])
+		if (!thread->name[0] && (thread->tid || !bytes_are_zero(thread->name, KTRACE_NAME)))
 			ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
 	}
 	if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX) {
 		thread_count(t, threadmap_negative_pid, offset);
 		thread_doubt_before(t, offset);
 	}
+	if (thread->tid >> KTRACE_TID_BITS)
+		ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
 	if (thread->tid) {
 		thread_ids(t, thread, length, offset);
 	} else if (thread->pid) {

@@ -77,6 +77,7 @@ static void region_tail(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 	if (source_read(w->in.source, at, tail, n) != TM_OK || bytes_are_zero(tail, n))
 		return;
 	uint64_t events = region_events(w, at, limit);
+	ktrace_chunk_island(w, c, at, limit);
 	region_report(w, KTRACE_RULE_chunk_header_truncated, at, events, limit);
 	region_salvage(w, c, KTRACE_RULE_chunk_header_truncated, at, events, limit);
 }
@@ -87,6 +88,11 @@ static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, u
 	uint64_t next = ktrace_chunk_find_next(&w->in, at + 1, limit), until = next == UINT64_MAX ? limit : next;
 	uint64_t events = region_events(w, at, until);
 
+	ktrace_chunk_island(w, c, at, events);
+	if (c->in_header && at <= KTRACE_HEADER)
+		ktrace_repair_doubt(&w->repair, 0, KTRACE_HEADER, "a header in front of bytes that are not a chunk");
+	/* What hit them may have hit the beginning of the next one. */
+	c->broken = true;
 	if (next == UINT64_MAX) {
 		region_report(w, KTRACE_RULE_trailing_garbage, at, events, until);
 		region_salvage(w, c, KTRACE_RULE_trailing_garbage, at, events, until);
