@@ -9,8 +9,6 @@
 
 static const char *const profiles[] = { "latest", "2022", NULL };
 
-#define PROBE_BYTES 4096u
-
 /* INRIA's FxT has the same extension; its files begin with a small big-endian number of blocks. */
 static const char *other_format(const uint8_t *p, size_t length)
 {
@@ -53,7 +51,7 @@ static struct bid bid(struct bundle *b, struct window *w)
 	struct source *s = bundle_single(b);
 	size_t got, offset;
 	bool big_endian;
-	const uint8_t *p = s ? window_upto(w, 0, PROBE_BYTES, &got) : NULL;
+	const uint8_t *p = s ? window_upto(w, 0, FXT_PROBE_BYTES, &got) : NULL;
 
 	if (!p || got < FXT_WORD)
 		return none;
@@ -62,9 +60,10 @@ static struct bid bid(struct bundle *b, struct window *w)
 	apart = apart_big < apart ? apart_big : apart;
 	if (apart <= FXT_MAGIC_DAMAGE_MAX)
 		return (struct bid){ 64 - (unsigned)apart, NULL };
-	/* A lost prefix or a damaged first word: three sound records in a row are not chance. */
-	if (fxt_probe(p, got, s->size, &big_endian, &offset))
-		return (struct bid){ 24, NULL };
+	/* A lost prefix or a damaged first word. Files of other formats have three records in a row by chance now and then. */
+	unsigned chain = fxt_probe(p, got, s->size, &big_endian, &offset);
+	if (chain)
+		return (struct bid){ chain == FXT_PROBE_SURE ? 32 : 16, NULL };
 	none.declined = other_format(p, got);
 	if (begins_with_records(w, false) || begins_with_records(w, true))
 		return (struct bid){ 24, NULL };

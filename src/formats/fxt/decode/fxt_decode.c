@@ -839,29 +839,37 @@ bool fxt_decode(const struct fxt_decoder *d, struct fxt_record *r, const uint8_t
 	return !r->fatal;
 }
 
-bool fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset)
+/* How many strict records follow each other from `at`, up to FXT_PROBE_SURE; so many where fewer, but two at least, end with the
+ * file. */
+static unsigned probe_chain(const struct fxt_decoder *d, const uint8_t *data, size_t length, uint64_t left, size_t at)
 {
 	struct fxt_record r;
-	for (size_t at = 0; at + FXT_WORD <= length; at++)
+	unsigned chain = 0;
+
+	for (; chain < FXT_PROBE_SURE && at + FXT_WORD <= length; chain++) {
+		const size_t have = length - at;
+		if (!fxt_decode(d, &r, data + at, have, left - at, FXT_DECODE_STRICT) || !fxt_is_strict(&r) || r.late_padding ||
+		    r.words > have / FXT_WORD)
+			break;
+		at += (size_t)r.words * FXT_WORD;
+	}
+	return chain >= 2 && at == left ? FXT_PROBE_SURE : chain;
+}
+
+unsigned fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset)
+{
+	unsigned longest = FXT_PROBE_LEAST - 1;
+
+	for (size_t at = 0; at + FXT_WORD <= length && longest < FXT_PROBE_SURE; at++)
 		for (unsigned order = 0; order < 2; order++) {
-			struct fxt_decoder d = { order != 0, FXT_LATEST, 0 };
-			size_t p = at;
-			unsigned chain = 0;
-			while (chain < 3 && p + FXT_WORD <= length) {
-				size_t have = length - p;
-				if (!fxt_decode(&d, &r, data + p, have, left - p, FXT_DECODE_STRICT) || !fxt_is_strict(&r) ||
-				    r.late_padding)
-					break;
-				if (r.words > have / FXT_WORD)
-					break;
-				chain++;
-				p += (size_t)r.words * FXT_WORD;
-			}
-			if (chain == 3 || (chain == 2 && p == left)) {
-				*big_endian = order != 0;
-				*offset = at;
-				return true;
-			}
+			const struct fxt_decoder d = { order != 0, FXT_LATEST, 0 };
+			const unsigned chain = probe_chain(&d, data, length, left, at);
+			/* By three, noise passes for records now and then, the more bytes are looked at. */
+			if (chain <= longest || (chain < FXT_PROBE_SURE && at >= FXT_PROBE_NEAR))
+				continue;
+			longest = chain;
+			*big_endian = order != 0;
+			*offset = at;
 		}
-	return false;
+	return longest < FXT_PROBE_LEAST ? 0 : longest;
 }

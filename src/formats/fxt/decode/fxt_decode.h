@@ -167,7 +167,14 @@ extern const struct fxt_argument_layout fxt_argument_layouts[16];
 /* Words after the arguments, by event type. */
 extern const uint8_t fxt_event_tails[16];
 
-/* Looks for a chain of three strict records in the first bytes of a file, in either byte order and at any byte. */
-bool fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset);
+/* Bytes at the beginning of a file in which records are looked for, where it has no magic number record. */
+#define FXT_PROBE_BYTES (64u * 1024)
+/* Strict records in a row by which that is known: so many anywhere in these bytes; or the fewest, in the first bytes only. */
+#define FXT_PROBE_SURE 8u
+#define FXT_PROBE_LEAST 3u
+#define FXT_PROBE_NEAR 4096u
+/* How many follow each other there, in either byte order and at any byte: the longest chain up to FXT_PROBE_SURE; 0: fewer than
+ * FXT_PROBE_LEAST. Two with which the file ends count as FXT_PROBE_SURE. left: bytes of the file. */
+unsigned fxt_probe(const uint8_t *data, size_t length, uint64_t left, bool *big_endian, size_t *offset);
 
 #endif

@@ -356,7 +356,7 @@ enum tracemend_status fxt_outline(struct outline *o, const char *profile)
 	const uint8_t *data = o->files[0].data;
 	uint64_t size = o->files[0].size;
 	if (load_u64(data, false) != FXT_MAGIC && load_u64(data, true) != FXT_MAGIC)
-		(void)fxt_probe(data, size < 4096 ? (size_t)size : 4096, size, &big, &offset);
+		(void)fxt_probe(data, size < FXT_PROBE_BYTES ? (size_t)size : FXT_PROBE_BYTES, size, &big, &offset);
 	d.big_endian = o->big_endian = big || load_u64(data, true) == FXT_MAGIC;
 	(void)outline_open_file(o, 0, "trace", 0);
 	for (uint64_t at = 0; size - at >= FXT_WORD && o->status == TM_OK;) {

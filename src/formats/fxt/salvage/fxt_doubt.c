@@ -18,6 +18,8 @@
 /* Blocks that were written twice: sizes are powers of two. */
 #define BLOCK_MOST FXT_BLOCK_BYTES
 #define BLOCK_LEAST 64u
+/* Bytes in front of damage in which another archive may begin. */
+#define JOIN_BYTES 512u
 /* Bytes between the seam of a block and the region that it makes. */
 #define SEAM_SLACK 64u
 /* A registration has two words or more. */
@@ -25,7 +27,7 @@
 /* Providers that may have had a section in a region of damage; of many, most have not. */
 #define FXT_PROVIDERS_SEVERAL 64u
 
-static void doubt(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
+void fxt_doubt_list(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why)
 {
 	d->active = true;
 	plan_doubt(d->plan, d->source, at, length, why);
@@ -40,31 +42,29 @@ static void doubt_in_order(struct fxt_doubt *d, uint64_t at, uint64_t length, co
 		at = d->listed_until;
 	}
 	d->listed_until = at + length;
-	doubt(d, at, length, why);
+	fxt_doubt_list(d, at, length, why);
 }
 
-/* Of a record that was accepted. */
-static uint64_t header_at(struct fxt_doubt *d, uint64_t at)
+uint64_t fxt_doubt_header_at(struct fxt_doubt *d, uint64_t at)
 {
 	const uint8_t *p = window_at(&d->resync->window, at, FXT_WORD);
 	return p ? load_u64(p, d->resync->decoder->big_endian) : 0;
 }
 
-/* Bytes of the record at `at`, by its header. */
-static uint64_t length_at(struct fxt_doubt *d, uint64_t at)
+uint64_t fxt_doubt_length_at(struct fxt_doubt *d, uint64_t at)
 {
-	return fxt_size(header_at(d, at)) * FXT_WORD;
+	return fxt_size(fxt_doubt_header_at(d, at)) * FXT_WORD;
 }
 
 /* Lists [from, until) in front of the position, if it is the record before. */
 static void doubt_last(struct fxt_doubt *d, const char *why)
 {
 	uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : d->here->at;
-	uint64_t header = last < d->here->at ? header_at(d, last) : FXT_MAGIC;
+	uint64_t header = last < d->here->at ? fxt_doubt_header_at(d, last) : FXT_MAGIC;
 
 	/* Each bit of the magic number is known. */
 	if (header != FXT_MAGIC && fxt_size(header) * FXT_WORD == d->here->at - last)
-		doubt(d, last, d->here->at - last, why);
+		fxt_doubt_list(d, last, d->here->at - last, why);
 }
 
 /* Whether there are zeros on both sides of an offset: a hole may be smaller than a word. */
@@ -170,7 +170,7 @@ static bool is_round_rate(uint64_t ticks)
 static void distrust(struct fxt_doubt *d, uint64_t at)
 {
 	struct fxt_provider *provider = d->registry->provider;
-	uint64_t header = header_at(d, at);
+	uint64_t header = fxt_doubt_header_at(d, at);
 
 	switch (header & 15) {
 	case FXT_METADATA:
@@ -255,15 +255,15 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 			continue;
 		if (w->at != until) {
 			if (until)
-				doubt(d, from, until - from, stale);
+				fxt_doubt_list(d, from, until - from, stale);
 			from = w->at;
 		}
 		until = w->at + w->words * (uint64_t)FXT_WORD;
 	}
 	if (until)
-		doubt(d, from, until - from, stale);
+		fxt_doubt_list(d, from, until - from, stale);
 	if (trust->redefined && trust->unlisted && trust->unlisted < d->here->at)
-		doubt(d, trust->unlisted, d->here->at - trust->unlisted, stale);
+		fxt_doubt_list(d, trust->unlisted, d->here->at - trust->unlisted, stale);
 	trust->waiting = trust->last = 0;
 	trust->unlisted = 0;
 }
@@ -355,7 +355,8 @@ static void distrust_range(struct fxt_doubt *d, uint64_t from, uint64_t until)
 static void doubt_island(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
 	if (d->regions++ && d->regions <= ISLAND_REGIONS && from > d->region_end && from - d->region_end <= ISLAND_BYTES) {
-		doubt(d, d->region_end, from - d->region_end, "is between two regions of damage, and may be from elsewhere");
+		fxt_doubt_list(d, d->region_end, from - d->region_end,
+			       "is between two regions of damage, and may be from elsewhere");
 		d->island = d->region_end;
 		distrust_range(d, d->region_end, from);
 		distrust_context(d, d->region_end);
@@ -373,7 +374,7 @@ static bool doubt_copy(struct fxt_doubt *d, uint64_t seam, uint64_t size)
 	p = window_at(&d->resync->window, seam - size, (size_t)(2 * size));
 	if (!p || memcmp(p, p + size, (size_t)size) || bytes_are_zero(p, (size_t)size))
 		return false;
-	doubt(d, seam, size, "repeats the bytes before it: a block may have been written twice");
+	fxt_doubt_list(d, seam, size, "repeats the bytes before it: a block may have been written twice");
 	return true;
 }
 
@@ -452,7 +453,7 @@ void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64
 
 	if (!d->plan || from >= until)
 		return;
-	doubt(d, from, until - from, "may be a block from elsewhere");
+	fxt_doubt_list(d, from, until - from, "may be a block from elsewhere");
 	trust->from = trust->until && trust->from < from ? trust->from : from;
 	trust->until = until;
 	distrust_range(d, change, until);
@@ -476,16 +477,16 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
 		return;
 	/* With a second provider it turns out that a record may have been lost that changes to it. */
 	if (d->section_gap && d->registry->count > 2 && d->section_gap < at) {
-		doubt(d, d->section_gap, at - d->section_gap, "the record that says whose it is may be lost");
+		fxt_doubt_list(d, d->section_gap, at - d->section_gap, "the record that says whose it is may be lost");
 		p->distrust.from = p->distrust.until ? p->distrust.from : d->section_gap;
 		p->distrust.until = at;
 	}
 	if (p->anonymous && !d->entered)
 		d->anonymous = at;
 	if (p->anonymous && !d->entered && d->headless && at)
-		doubt(d, 0, at,
-		      "precedes any provider, in a file whose beginning is lost: the record that says whose it is may be "
-		      "elsewhere");
+		fxt_doubt_list(d, 0, at,
+			       "precedes any provider, in a file whose beginning is lost: the record that says whose it is may be "
+			       "elsewhere");
 	d->context = false;
 	d->section_gap = 0;
 	d->entered = at;
@@ -531,7 +532,7 @@ static void distrust_replaced(struct fxt_doubt *d)
 	/* The other seam may be near. */
 	few = few < d->seam ? d->seam : few;
 	if (full && d->here->records && few < d->here->at)
-		doubt(d, few, d->here->at - few, why);
+		fxt_doubt_list(d, few, d->here->at - few, why);
 	if (p->distrust.info || p->anonymous || p->offset > d->seam)
 		return;
 	begin = full && from > SEAM_SLACK ? block_to_seam(p->offset, from - SEAM_SLACK, d->seam + SEAM_SLACK)
@@ -539,7 +540,7 @@ static void distrust_replaced(struct fxt_doubt *d)
 	if (begin == FXT_NO_BLOCK)
 		return;
 	p->distrust.info = true;
-	doubt(d, begin, d->here->at - begin, why);
+	fxt_doubt_list(d, begin, d->here->at - begin, why);
 }
 
 /* Records up to here may be another provider's, since some record before this one. */
@@ -550,8 +551,9 @@ static void distrust_section(struct fxt_doubt *d)
 
 	if (d->context || d->entered >= at)
 		return;
-	doubt(d, d->entered, at - d->entered,
-	      "a record after it refers to what another provider registered: the record that changes to that one may be lost");
+	fxt_doubt_list(
+		d, d->entered, at - d->entered,
+		"a record after it refers to what another provider registered: the record that changes to that one may be lost");
 	p->distrust.from = p->distrust.until ? p->distrust.from : d->entered;
 	p->distrust.until = at;
 	d->context = true;
@@ -579,6 +581,13 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if (r->type == FXT_INITIALIZATION)
 		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
 				    (d->active && p->distrust.rate && p->distrust.rate != r->tail);
+	/* What took the place of an entry may be from elsewhere: a block that begins in damage. */
+	if (redefines && !doubtful && !p->distrust.redefined && d->seam && d->here->at - d->seam < FXT_BLOCK_BYTES) {
+		doubtful = true;
+		fxt_doubt_block(d, d->seam, d->seam, d->here->at / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES + FXT_SECTOR_BYTES);
+		fxt_doubt_list(d, d->here->at, r->words * FXT_WORD,
+			       "registers an index again, which its recorder did not do before, and is near damage");
+	}
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
@@ -614,30 +623,31 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		loose = lost == TM_AT_LEAST || rule == FXT_RULE_record_past_end;
 	}
 	/* The last record is not adjacent when other damage is in between. */
-	if (!why || last >= from || length_at(d, last) != from - last || is_closed(d, last))
+	if (!why || last >= from || fxt_doubt_length_at(d, last) != from - last || is_closed(d, last))
 		return;
-	if (shifted && before < last && length_at(d, before) == last - before) {
+	if (shifted && before < last && fxt_doubt_length_at(d, before) == last - before) {
 		distrust(d, before);
-		doubt(d, before, last - before, why);
+		fxt_doubt_list(d, before, last - before, why);
 	}
 	/* Damage that begins with it may reach into it, but not into a header. */
-	if (loose || (header_at(d, last) & 15) == FXT_STRING || (header_at(d, last) & 15) == FXT_THREAD || takes_header_in(d, last))
+	if (loose || (fxt_doubt_header_at(d, last) & 15) == FXT_STRING || (fxt_doubt_header_at(d, last) & 15) == FXT_THREAD ||
+	    takes_header_in(d, last))
 		distrust(d, last);
-	doubt(d, last, from - last, why);
+	fxt_doubt_list(d, last, from - last, why);
 }
 
 static void doubt_behind_zeros(struct fxt_doubt *d, uint64_t at)
 {
-	uint64_t length = d->plan && is_within_zeros(d, at) ? length_at(d, at) : 0;
+	uint64_t length = d->plan && is_within_zeros(d, at) ? fxt_doubt_length_at(d, at) : 0;
 	if (length && length <= d->here->size - at)
-		doubt(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
+		fxt_doubt_list(d, at, length, "begins with zeros and follows zeros: its beginning may be lost");
 }
 
 /* A block of a disk that ends in the region of damage, or in the record before it, may be from elsewhere. */
 static void doubt_foreign_block(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
 	const uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : from;
-	const bool adjacent = last < from && length_at(d, last) == from - last;
+	const bool adjacent = last < from && fxt_doubt_length_at(d, last) == from - last;
 	const uint64_t begin = fxt_block_foreign(d->registry, d->archive, adjacent ? last : from, until);
 
 	if (begin == FXT_NO_BLOCK)
@@ -645,6 +655,22 @@ static void doubt_foreign_block(struct fxt_doubt *d, uint64_t from, uint64_t unt
 	fxt_doubt_block(d, begin, begin, from);
 	/* It ends in the seam: none begins there. */
 	d->seams.bytes = 0;
+}
+
+/* Where a magic number begins in the last bytes of a region of damage, or in the records in front of it: an archive that was cut,
+ * and another one behind it. */
+static void doubt_joined(struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	const uint64_t reach = from > JOIN_BYTES ? from - JOIN_BYTES : 0,
+		       first = until - reach > 2 * JOIN_BYTES ? until - 2 * JOIN_BYTES : reach;
+	const size_t length = (size_t)(until - first);
+	const uint8_t *p = d->joined || !first ? NULL : window_at(&d->resync->window, first, length);
+
+	for (size_t i = 0; p && i + FXT_WORD <= length && !d->joined; i++)
+		d->joined = load_u64(p + i, d->resync->decoder->big_endian) == FXT_MAGIC;
+	if (d->joined && p)
+		fxt_doubt_list(d, first, d->here->size - first,
+			       "another archive begins in damage, and what follows may be its own");
 }
 
 void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_t until, enum tracemend_exactness lost,
@@ -660,6 +686,7 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		d->uncounted = until;
 	if (d->plan) {
 		settle(d);
+		doubt_joined(d, from, until);
 		doubt_island(d, from, until);
 		doubt_foreign(d, fxt_seam_add(&d->seams, from, until, true), from);
 		doubt_foreign_block(d, from, until);
@@ -766,7 +793,7 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 		return;
 	/* Time of an event record: the second word. */
 	const uint8_t *w = window_at(&d->resync->window, before, 2 * FXT_WORD);
-	bool high = w && (header_at(d, before) & 15) == FXT_EVENT && p->timed > 2 &&
+	bool high = w && (fxt_doubt_header_at(d, before) & 15) == FXT_EVENT && p->timed > 2 &&
 		    load_u64(w + FXT_WORD, d->resync->decoder->big_endian) <= r->timestamp;
 	d->steps[d->step_count++] = (struct fxt_step){ .at = high ? last : d->here->at,
 						       .length = (uint32_t)(high ? d->here->at - last : r->words * FXT_WORD) };
@@ -823,55 +850,60 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	return why;
 }
 
+void fxt_doubt_pair(struct fxt_doubt *d, uint64_t one, uint64_t other, const char *why)
+{
+	if (!d->plan)
+		return;
+	fxt_doubt_list(d, one, fxt_doubt_length_at(d, one), why);
+	fxt_doubt_list(d, other, fxt_doubt_length_at(d, other), why);
+}
+
+/* Where the records end that follow the provider record at `at`: at the next one that says whose records follow. */
+static uint64_t provider_end(struct fxt_doubt *d, uint64_t at)
+{
+	uint64_t length = fxt_doubt_length_at(d, at);
+
+	for (at += length; length && at < d->here->at; at += length) {
+		const uint64_t header = fxt_doubt_header_at(d, at);
+		const uint64_t kind = fxt_bits(header, 16, 4);
+		if ((header & 15) == FXT_METADATA && (kind == FXT_PROVIDER_INFO || kind == FXT_PROVIDER_SECTION))
+			break;
+		length = fxt_size(header) * FXT_WORD;
+	}
+	return at < d->here->at ? at : d->here->at;
+}
+
+/* Whether two ids of providers differ in one byte of the record. */
+static bool is_one_byte(uint32_t one, uint32_t other)
+{
+	const uint64_t bits = (uint64_t)(one ^ other) << 20;
+
+	for (unsigned byte = 2; byte < 7; byte++)
+		if (!(bits & ~(UINT64_C(0xff) << (8 * byte))))
+			return true;
+	return false;
+}
+
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 {
 	/* Where no damage is seen, bytes with that record may have been cut out in front of any other. */
-	const uint64_t from = d->plan && header_at(d, 0) == FXT_MAGIC ? FXT_WORD : 0;
+	const uint64_t from = d->plan && fxt_doubt_header_at(d, 0) == FXT_MAGIC ? FXT_WORD : 0;
 	if (d->plan && d->anonymous > from && d->seam <= d->anonymous)
-		doubt(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
+		fxt_doubt_list(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
 	doubt_foreign(d, 0, fxt_seam_front(&d->seams));
-	for (unsigned bit = 0; bit < 32 && d->plan; bit++) {
-		const struct fxt_provider *p = fxt_provider_find(d->registry, missing ^ UINT32_C(1) << bit);
-		if (p && p->introduced && !p->placeholder)
-			doubt(d, p->offset, length_at(d, p->offset),
-			      "introduces a provider whose id differs by one bit from one that is missing");
-	}
-}
-
-/* An unused registration whose index differs by one bit from one that is missing. */
-static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
-{
-	const struct fxt_provider *p = fxt_provider_find(d->registry, m->provider);
-	const struct fxt_tables *t = p ? p->tables : d->registry->list[0]->tables;
-	for (unsigned bit = 0; bit < (m->thread ? 8 : 15); bit++) {
-		uint32_t index = m->index ^ 1u << bit;
-		const struct fxt_string_page *page = t->pages[index / FXT_PAGE];
-		uint8_t state = m->thread ? t->threads[index].state : page->state[index % FXT_PAGE];
-		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
-		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
-			doubt(d, offset, length_at(d, offset),
-			      "registers an unused index that differs by one bit from one that is missing");
-	}
-}
-
-/* An index that is not registered before its use and that one record alone refers to may be a damaged reference as well as a
- * lost registration. Where a registration was cut out, the records before its first use may be composed of pieces of others. */
-void fxt_doubt_missing(struct fxt_doubt *d)
-{
-	const struct fxt_missing *last = NULL;
-	for (size_t i = 0; d->plan && i < d->registry->missing_count; i++) {
-		const struct fxt_missing *m = &d->registry->missing[i];
-		if (m->cause)
+	if (!d->plan)
+		return;
+	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
+		struct fxt_provider *p = d->registry->list[i];
+		if (!p->introduced || p->placeholder || p->mistaken || !is_one_byte(p->id, missing))
 			continue;
-		doubt_registration(d, m);
-		if (!last && m->before < m->offset)
-			doubt(d, m->before, m->offset - m->before,
-			      "precedes the first use of an index that is not registered: a registration may be missing here");
-		if (m->count == 1 && (!last || last->offset != m->offset))
-			doubt(d, m->offset, m->length,
-			      "is the only record that refers to an index that is not registered: the reference may be damaged");
-		last = m;
+		p->mistaken = true;
+		fxt_doubt_list(
+			d, p->offset, provider_end(d, p->offset) - p->offset,
+			"introduces a provider whose id differs by one byte from one that is missing, or follows that record");
 	}
+	fxt_doubt_list(d, d->here->at, fxt_doubt_length_at(d, d->here->at),
+		       "refers to a provider that nothing introduces: the reference may be damaged");
 }
 
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
@@ -882,8 +914,8 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	for (size_t i = 0; i < d->registry->count; i++)
 		fxt_doubt_forget(d, d->registry->list[i]);
 	if (d->plan && errors && d->other_rate)
-		doubt(d, d->other_rate, d->here->at - d->other_rate,
-		      "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
+		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
+			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	if (d->plan)
 		fxt_moved_doubt(d->resync, d->registry, d->plan, d->source);
 	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
@@ -895,7 +927,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	if ((errors || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
 	    (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records))
 		for (unsigned i = 0; i < d->step_count; i++)
-			doubt(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
+			fxt_doubt_list(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
 	/* What is strange again and again is how the recorder writes, unless there is damage. */
 	if (!errors && d->strange < FXT_STRANGE_HABIT)
 		plan_keep_doubts(d->plan);

@@ -52,6 +52,7 @@ struct fxt_doubt {
 	struct fxt_stale stale; /* records that refer to something that was registered before damage */
 	uint64_t island;	/* where the last block between two regions begins; 0: none */
 	bool headless;		/* the file had no magic number, and gets one */
+	bool joined;		/* another archive begins in damage */
 	uint64_t other_rate;	/* where, in front of all damage, a provider gets another tick rate; 0: nowhere */
 	uint64_t archive;	/* the last magic number that is not the first record; 0: none */
 	uint64_t settled;	/* end of the last region of which it is known what was registered in it; 0: none */
@@ -61,6 +62,12 @@ struct fxt_doubt {
 };
 
 void fxt_doubt_close(struct fxt_doubt *d);
+
+/* Lists so many bytes as doubtful; why must outlive the plan. */
+void fxt_doubt_list(struct fxt_doubt *d, uint64_t at, uint64_t length, const char *why);
+/* The header of a record that was accepted, and its bytes by that. */
+uint64_t fxt_doubt_header_at(struct fxt_doubt *d, uint64_t at);
+uint64_t fxt_doubt_length_at(struct fxt_doubt *d, uint64_t at);
 
 /* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. stated: where the record at
  * `from` ends by its size. */
@@ -76,6 +83,8 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 /* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful; so is which providers it introduced,
  * and their rates, from `change` on. */
 void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64_t until);
+/* The records at these offsets contradict each other: both are doubtful. */
+void fxt_doubt_pair(struct fxt_doubt *d, uint64_t one, uint64_t other, const char *why);
 /* What the provider registered is forgotten. */
 void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p);
 /* The provider or section record at `at` ends the records of the current provider. */

@@ -294,9 +294,9 @@ struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_registry *reg, u
 
 	y->lost_budget += (until - from) * BUDGET_FACTOR;
 	while (until - at >= FXT_WORD && (length = left_record(&l, at, &loss)) != 0) {
-		/* Up to a word is missing. */
+		/* Up to a word is missing, where times go on. */
 		if (length > until - at) {
-			if (length - (until - at) <= FXT_WORD)
+			if (timed && length - (until - at) <= FXT_WORD)
 				return loss;
 			loss.registrations = loss.bytes = UINT64_MAX;
 			loss.others = true;

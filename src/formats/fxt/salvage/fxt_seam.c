@@ -28,6 +28,9 @@ uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool r
 {
 	uint64_t begin = FXT_NO_BLOCK;
 
+	/* Behind a long record that a block cut, records begin where the block does. */
+	if (until - from > SEAM_BYTES && until % FXT_SECTOR_BYTES == 0)
+		from = until - FXT_WORD;
 	if (s->count == FXT_SEAMS_MAX || until - from > SEAM_BYTES)
 		return FXT_NO_BLOCK;
 	for (unsigned i = 0; i < s->count; i++)

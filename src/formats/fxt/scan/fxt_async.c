@@ -163,28 +163,31 @@ static void packets(struct fxt_id *e, const uint8_t *p, uint64_t length)
 	}
 }
 
-void fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name, const struct fxt_record *r, uint64_t offset)
+uint64_t fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name, const struct fxt_record *r, uint64_t offset)
 {
 	const uint64_t parts[2] = { provider, name };
 	const uint32_t type = r->id;
 	struct fxt_id *e = ids_get(o, &o->blobs, FXT_BLOB_STREAMS_MAX, fxt_hash(parts, sizeof(parts)), offset);
+	uint64_t other = FXT_BLOB_ALONE;
 	if (!e)
-		return;
+		return other;
 	if (!e->offset) {
 		e->offset = offset;
 		e->type = (uint8_t)type;
 	} else if (e->type != type && !e->has_outside) {
 		e->has_outside = true;
+		other = e->offset;
 		fxt_report(o->report, FXT_RULE_blob_name_type_mix, offset, FXT_WORD,
 			   "blob type %u; an earlier blob of the same name has type %u", type, e->type);
 	}
 	if (type != FXT_BLOB_PERFETTO || e->bad)
-		return;
+		return other;
 	packets(e, r->data + r->payload_at, r->payload_length);
 	e->outside_at = offset;
 	if (e->bad)
 		fxt_report(o->report, FXT_RULE_perfetto_blob_invalid, offset, r->words * FXT_WORD,
 			   "the payload is not a sequence of trace packets (field number 1, length-delimited)");
+	return other;
 }
 
 /* ---- the end ---- */

@@ -21,7 +21,9 @@ struct fxt_operations {
 void fxt_async(struct fxt_operations *o, unsigned event, const uint64_t key[4], uint64_t time, uint64_t last, uint64_t offset);
 void fxt_flow(struct fxt_operations *o, unsigned event, uint64_t id, uint64_t time, uint64_t last, uint64_t offset,
 	      struct fxt_thread *t);
-void fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name, const struct fxt_record *r, uint64_t offset);
+/* Offset of the first blob of that name where it has another type, for the first that differs; else FXT_BLOB_ALONE. */
+#define FXT_BLOB_ALONE UINT64_MAX
+uint64_t fxt_blob_stream(struct fxt_operations *o, uint32_t provider, uint64_t name, const struct fxt_record *r, uint64_t offset);
 /* Reports what stayed open. */
 void fxt_operations_report(struct fxt_operations *o);
 void fxt_operations_close(struct fxt_operations *o);

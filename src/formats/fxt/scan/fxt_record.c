@@ -200,7 +200,9 @@ static void check_blob(struct fxt_walk *w, const struct fxt_record *r, uint64_t 
 			 (unsigned long long)r->payload_length);
 		return;
 	}
-	fxt_blob_stream(&w->operations, w->registry.provider->id, name, r, offset);
+	const uint64_t other = fxt_blob_stream(&w->operations, w->registry.provider->id, name, r, offset);
+	if (other != FXT_BLOB_ALONE)
+		fxt_doubt_pair(&w->doubt, other, offset, "one of two blobs of a name whose types differ: either may be damaged");
 }
 
 /* ---- the whole record ---- */

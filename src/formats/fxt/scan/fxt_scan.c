@@ -12,8 +12,6 @@
 
 #include "core/text.h"
 
-#define PROBE_BYTES (64u * 1024)
-
 /* ---- sound records off the fast path ---- */
 
 static void check_late_padding(struct fxt_walk *w, struct fxt_record *r)
@@ -302,7 +300,7 @@ static void begin(struct fxt_walk *w)
 	bool big = bits_apart(swapped, FXT_MAGIC) <= FXT_MAGIC_DAMAGE_MAX;
 	if (!big && bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
 		size_t got, at;
-		p = window_upto(&w->resync.window, 0, PROBE_BYTES, &got);
+		p = window_upto(&w->resync.window, 0, FXT_PROBE_BYTES, &got);
 		if (!p || !fxt_probe(p, got, w->report.here.size, &big, &at))
 			big = false;
 	}

@@ -84,6 +84,7 @@ struct fxt_provider {
 	bool placeholder;      /* no record of the file introduces it, and repair writes one */
 	struct finding *cause; /* the finding about that, which explains references to what it did not register; or NULL */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
+	bool mistaken; /* the id in the record that introduced it may have been that of another one */
 	char name[FXT_PROVIDER_NAME_MAX + 1];
 	uint8_t name_length;
 	struct fxt_tables *tables; /* never NULL: fxt_registry.no_tables until something is registered */

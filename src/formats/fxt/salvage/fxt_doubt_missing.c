@@ -1,0 +1,82 @@
+/* Doubt about registrations that are missing, at the end of the file. */
+#include "formats/fxt/salvage/fxt_doubt.h"
+
+/* Strings that are missing at the front of a trace. */
+#define FRONT_MISSING 3u
+
+/* An unused registration whose index differs by one bit from one that is missing. */
+static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
+{
+	const struct fxt_provider *p = fxt_provider_find(d->registry, m->provider);
+	const struct fxt_tables *t = p ? p->tables : d->registry->list[0]->tables;
+	for (unsigned bit = 0; bit < (m->thread ? 8 : 15); bit++) {
+		uint32_t index = m->index ^ 1u << bit;
+		const struct fxt_string_page *page = t->pages[index / FXT_PAGE];
+		uint8_t state = m->thread ? t->threads[index].state : page->state[index % FXT_PAGE];
+		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
+		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
+			fxt_doubt_list(d, offset, fxt_doubt_length_at(d, offset),
+				       "registers an unused index that differs by one bit from one that is missing");
+	}
+}
+
+/* The index of the string that is registered first. */
+static uint32_t first_string(const struct fxt_provider *p)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i <= FXT_STRING_INDEX_MAX; i++) {
+		const struct fxt_string_page *page = p->tables->pages[i / FXT_PAGE];
+		if (page->state[i % FXT_PAGE] & FXT_REGISTERED && page->offset[i % FXT_PAGE] < least) {
+			least = page->offset[i % FXT_PAGE];
+			first = i;
+		}
+	}
+	return first;
+}
+
+/* Recorders count indexes up. Where several are missing that are lower than the first one, the front of the trace was cut out
+ * behind the magic number, and with it the record that said whose what follows is, if no record does. */
+static void doubt_front(struct fxt_doubt *d)
+{
+	const struct fxt_provider *p = d->registry->list[0];
+	const uint64_t end = d->registry->introduced ? d->anonymous : d->here->at;
+	uint32_t first, lower = 0;
+
+	if (!p->anonymous || d->registry->missing_count < FRONT_MISSING || end <= FXT_WORD ||
+	    fxt_doubt_header_at(d, 0) != FXT_MAGIC)
+		return;
+	first = first_string(p);
+	for (size_t i = 0; i < d->registry->missing_count; i++) {
+		const struct fxt_missing *m = &d->registry->missing[i];
+		lower += !m->thread && !m->cause && m->provider == p->id && m->index < first;
+	}
+	if (lower >= FRONT_MISSING)
+		fxt_doubt_list(d, FXT_WORD, end - FXT_WORD,
+			       "what was in front of it may be cut out, and the record that says whose it is");
+}
+
+/* An index that is not registered before its use and that one record alone refers to may be a damaged reference as well as a
+ * lost registration. Where a registration was cut out, the records before its first use may be composed of pieces of others. */
+void fxt_doubt_missing(struct fxt_doubt *d)
+{
+	const struct fxt_missing *last = NULL;
+	if (d->plan)
+		doubt_front(d);
+	for (size_t i = 0; d->plan && i < d->registry->missing_count; i++) {
+		const struct fxt_missing *m = &d->registry->missing[i];
+		if (m->cause)
+			continue;
+		doubt_registration(d, m);
+		if (!last && m->before < m->offset)
+			fxt_doubt_list(
+				d, m->before, m->offset - m->before,
+				"precedes the first use of an index that is not registered: a registration may be missing here");
+		if (m->count == 1 && (!last || last->offset != m->offset))
+			fxt_doubt_list(
+				d, m->offset, m->length,
+				"is the only record that refers to an index that is not registered: the reference may be damaged");
+		last = m;
+	}
+}
