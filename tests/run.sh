@@ -173,7 +173,7 @@ test_unit() {
 	one unit/asan unit_tests build/asan "${tests[@]}"
 }
 
-test_outcomes() { beside outcomes timeout "$(at 300 900)" python3 tests/tools/outcomes.py --tool "$BUILD/outcome" ${format:+--format "$format"} $([ $tier = all ] && echo --deep); }
+test_outcomes() { beside outcomes timeout "$(at 300 1800)" python3 tests/tools/outcomes.py --tool "$BUILD/outcome" ${format:+--format "$format"} $([ $tier = all ] && echo --deep); }
 
 test_corpus() {
 	beside corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend"

@@ -309,6 +309,9 @@ def joined(kind, own, other, joinable, aim, k, rng):
     if not other:
         return None
     at = len(own[""]) if kind == "joined" else aim.at(k, 1, rng)[1]
+    # With nothing left of the first it is the second one, sound.
+    if not at:
+        return None
     rest = len(own[""]) - at
     if joinable:
         return [Hit([Edit("", at, rest, (OTHER, 0, len(other[""])))], (OTHER,))]
