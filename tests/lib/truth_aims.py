@@ -44,7 +44,7 @@ CEILINGS = {
     # What "all" is where there are no captures of real recorders: the captures and their damages are others then.
     "generated": {
         "fxt": {"invented": 1},
-        "ktrace": {"invented": 129},
+        "ktrace": {},
         "tracedat": {},
         "uftrace": {},
     },

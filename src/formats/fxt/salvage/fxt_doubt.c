@@ -570,6 +570,13 @@ static void distrust_rate(struct fxt_doubt *d)
 		p->distrust.clock = true;
 }
 
+/* Whether the record may be in a block from elsewhere that begins in the last region of damage. */
+static bool begins_block(const struct fxt_doubt *d)
+{
+	const uint64_t block = d->seam / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES;
+	return d->seam && block + d->seam_length >= d->seam && d->here->at - block < FXT_BLOCK_BYTES;
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -581,10 +588,10 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if (r->type == FXT_INITIALIZATION)
 		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
 				    (d->active && p->distrust.rate && p->distrust.rate != r->tail);
-	/* What took the place of an entry may be from elsewhere: a block that begins in damage. */
-	if (redefines && !doubtful && !p->distrust.redefined && d->seam && d->here->at - d->seam < FXT_BLOCK_BYTES) {
+	if (redefines && !doubtful && !p->distrust.redefined && begins_block(d)) {
+		const uint64_t sector = d->here->at / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES;
 		doubtful = true;
-		fxt_doubt_block(d, d->seam, d->seam, d->here->at / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES + FXT_SECTOR_BYTES);
+		fxt_doubt_block(d, d->seam, d->here->at, sector + FXT_SECTOR_BYTES);
 		fxt_doubt_list(d, d->here->at, r->words * FXT_WORD,
 			       "registers an index again, which its recorder did not do before, and is near damage");
 	}
@@ -666,8 +673,9 @@ static void doubt_joined(struct fxt_doubt *d, uint64_t from, uint64_t until)
 	const size_t length = (size_t)(until - first);
 	const uint8_t *p = d->joined || !first ? NULL : window_at(&d->resync->window, first, length);
 
+	/* At the beginning of a sector it may be that of a block. */
 	for (size_t i = 0; p && i + FXT_WORD <= length && !d->joined; i++)
-		d->joined = load_u64(p + i, d->resync->decoder->big_endian) == FXT_MAGIC;
+		d->joined = (first + i) % FXT_SECTOR_BYTES && load_u64(p + i, d->resync->decoder->big_endian) == FXT_MAGIC;
 	if (d->joined && p)
 		fxt_doubt_list(d, first, d->here->size - first,
 			       "another archive begins in damage, and what follows may be its own");
@@ -891,15 +899,17 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 	if (d->plan && d->anonymous > from && d->seam <= d->anonymous)
 		fxt_doubt_list(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
 	doubt_foreign(d, 0, fxt_seam_front(&d->seams));
+	const bool near = d->seam && d->here->at - d->seam < FXT_BLOCK_BYTES;
 	if (!d->plan)
 		return;
 	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
 		struct fxt_provider *p = d->registry->list[i];
 		if (!p->introduced || p->placeholder || p->mistaken || !is_one_byte(p->id, missing))
 			continue;
-		p->mistaken = true;
+		/* In a block from elsewhere ids of other providers are nothing odd. */
+		p->mistaken = !near;
 		fxt_doubt_list(
-			d, p->offset, provider_end(d, p->offset) - p->offset,
+			d, p->offset, near ? fxt_doubt_length_at(d, p->offset) : provider_end(d, p->offset) - p->offset,
 			"introduces a provider whose id differs by one byte from one that is missing, or follows that record");
 	}
 	fxt_doubt_list(d, d->here->at, fxt_doubt_length_at(d, d->here->at),

@@ -258,7 +258,8 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
 	/* The entries of a CPU map have a form by its size. */
-	if (x->guessed || size_is_hit(x->rule) || (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
+	if (x->guessed || size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown ||
+	    (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
 		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept, "a chunk whose size was damaged");
 	return kept;
 }

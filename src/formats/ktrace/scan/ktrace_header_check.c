@@ -83,11 +83,33 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 	}
 }
 
+/* Bytes in which two magic numbers differ. */
+static unsigned magic_apart(uint32_t one, uint32_t other)
+{
+	unsigned apart = 0;
+
+	for (uint32_t bits = one ^ other; bits; bits >>= 8)
+		apart += (bits & 0xff) != 0;
+	return apart;
+}
+
+/* The magic number that was hit: the nearest one. The kernel's comes with version 1. */
+static void header_magic_repair(struct ktrace_walk *w, const struct ktrace_header *h)
+{
+	const unsigned common = magic_apart(h->magic, KTRACE_MAGIC), kernel = magic_apart(h->magic, KTRACE_MAGIC_KERNEL);
+	const bool is_kernel = kernel < common && h->major == 1;
+
+	ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, is_kernel ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC,
+				   KTRACE_RULE_bad_magic, "magic number");
+	if ((is_kernel ? kernel : common) > 1)
+		ktrace_repair_doubt(&w->repair, 0, KTRACE_HEADER, "a header whose magic number was hit");
+}
+
 /* What repair does about it. */
 static void header_issue_repair(struct ktrace_walk *w, const struct issue *issue, const struct ktrace_header *h)
 {
 	if (issue->rule == KTRACE_RULE_bad_magic) {
-		ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, KTRACE_MAGIC, KTRACE_RULE_bad_magic, "magic number");
+		header_magic_repair(w, h);
 	} else if (issue->rule == KTRACE_RULE_walltime_usec_range) {
 		ktrace_repair_header_field(&w->repair, KTRACE_AT_USEC, h->usec % 1000000, KTRACE_RULE_walltime_usec_range,
 					   "microseconds below a second");

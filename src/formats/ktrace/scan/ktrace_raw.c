@@ -343,8 +343,9 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest)
 	ktrace_repair_drop(r, 0, rest->events, KTRACE_RULE_bad_magic, "not records");
 	ktrace_repair_lost(r);
 	ktrace_repair_lost_threads(r);
-	/* What hit the beginning may have hit the first of them. */
-	ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64), "the first record that is left");
+	/* What their times are counted in is lost, if the file said so; and the first of them may have been hit. */
+	ktrace_repair_doubt(r, rest->events, w->in.source->size,
+			    "records whose header is lost, and with it the rate of their clock");
 	raw_records(w, &raw);
 }
 
