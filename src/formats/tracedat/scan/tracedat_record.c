@@ -457,8 +457,6 @@ static uint32_t content_end(const struct tracedat_page *p, const struct tracedat
 	const struct tracedat_events *events = &p->w->events;
 	uint32_t end = e->fixed, slack = e->dynamic_count ? TRACEDAT_ARRAYS_SLACK : e->slack;
 
-	if (e->blind)
-		return TRACEDAT_COMMON_MIN;
 	if (e->open || size < e->fixed)
 		return size;
 	for (uint32_t i = 0; i < e->dynamic_count; i++) {
@@ -480,11 +478,38 @@ static bool records_inside(struct tracedat_page *p, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* The same behind what the event has to hold; e: NULL where its format is lost. */
+/* Whether the records at `at`, two or all up to the end of the page, have formats. */
+static bool records_known(const struct tracedat_page *p, uint32_t at)
+{
+	const struct tracedat_events *events = &p->w->events;
+	struct tracedat_word word;
+	unsigned known = 0;
+
+	for (; known < 2 && p->limit - at >= 4 && tracedat_word_read(p->data, at, p->limit, p->be, &word); at += word.total) {
+		if (word.type >= TRACEDAT_WORD_PADDING)
+			continue;
+		const struct tracedat_event *e = word.total - word.skip < TRACEDAT_COMMON_MIN
+							 ? NULL
+							 : tracedat_event_of(events, load_u16(p->data + at + word.skip, p->be));
+		if (!e || e->blind)
+			return false;
+		known++;
+	}
+	return known > 0;
+}
+
+/* The same behind what the event has to hold; e: NULL where its format is lost. Without formats anything looks like a record. */
 static bool record_holds_records(struct tracedat_page *p, const struct tracedat_event *e, uint32_t payload, uint32_t size)
 {
-	uint32_t content = e ? content_end(p, e, p->data + payload, size) : TRACEDAT_COMMON_MIN;
-	return size >= TRACEDAT_COMMON_MIN && records_inside(p, payload + content, payload + size);
+	if (size < TRACEDAT_COMMON_MIN)
+		return false;
+	if (e && !e->blind)
+		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
+	uint32_t to = payload + size < p->limit ? payload + size : p->limit;
+	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
+		if (records_known(p, at) && tracedat_page_chain(p, at, false))
+			return true;
+	return false;
 }
 
 /* Whether the size of the record, which is longer than the page, was hit, and not the length of the page. */
