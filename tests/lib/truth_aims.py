@@ -37,7 +37,7 @@ CEILINGS = {
     "all": {
         "fxt": {"invented": 1},
         "ktrace": {},
-        "lttng": {"invented": 6},
+        "lttng": {"invented": 1},
         "tracedat": {},
         "uftrace": {},
     },
@@ -45,6 +45,7 @@ CEILINGS = {
     "generated": {
         "fxt": {"invented": 1},
         "ktrace": {},
+        "lttng": {"lost, one hit": 0.13},
         "tracedat": {},
         "uftrace": {},
     },

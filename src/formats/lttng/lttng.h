@@ -19,6 +19,7 @@
 #define LTTNG_OPEN UINT32_C(0xFFFFFFFF) /* in a size field: the block was never closed */
 #define LTTNG_TIME_BITS 27u		/* of a 2.x event word */
 #define LTTNG_TIME_MASK ((UINT64_C(1) << LTTNG_TIME_BITS) - 1)
+#define LTTNG_CLOCK_MAX (UINT64_MAX >> 1) /* no stamp of a block is later */
 #define LTTNG_CPU_MAX 4095u
 #define LTTNG_SIZE_ESCAPE 0xFFFFu /* event size: 65,535 or more, see elsewhere */
 #define LTTNG_FORM_FULL 29u	  /* id field of a 2.x event word: id, size and full stamp follow */

@@ -68,8 +68,11 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 		size = most = LTTNG_SIZE_ESCAPE;
 
 	size_t edits = w->edits->edits.count;
-	/* What hit the size may reach into the values, and beyond. */
-	const struct lttng_doubt doubt = { .torn_from = e->start, .torn_to = e->end };
+	struct lttng_event next = { 0 };
+	/* What hit the size may reach into the values, and into the events before and behind. */
+	if (e->end)
+		(void)lttng_event_decode(&w->in, e->end, w->limit, e->stamp, &next);
+	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end, .found_to = next.end };
 	if (e->end && size <= most && decodes(w, e->end, e->stamp) &&
 	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt)) {
 		struct finding *fd = NULL;

@@ -115,6 +115,13 @@ static bool is_joined(struct lttng_trace *t, struct lttng_file *f, const struct 
 	return next.v[LF_BEGIN] > end && next.v[LF_BEGIN] - end > (end - begin) / GAP_PART;
 }
 
+/* Where anything is doubtful, nothing is called whole. */
+static void doubt(struct plan *p, const struct source *s, uint64_t from, uint64_t length, const char *why)
+{
+	plan_doubt(p, s, from, length, why);
+	plan_lost_other(p);
+}
+
 /* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. */
 static void put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
 			uint64_t to, uint64_t next)
@@ -123,7 +130,7 @@ static void put_misread(struct lttng_trace *t, const struct source *s, const str
 
 	/* What made them so may begin in the event before them. */
 	if (from < to)
-		plan_doubt(t->s->plan, s, w->in.base + first, to - first, why_misread);
+		doubt(t->s->plan, s, w->in.base + first, to - first, why_misread);
 }
 
 /* What the edits say of the events around them. */
@@ -143,17 +150,17 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 		if (!edits->list[i].length)
 			put_misread(t, s, w, &misread, edits->list[i].at, at);
 		if (d->torn_from < d->torn_to)
-			plan_doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from,
-				   d->torn_to > edits->list[i].at ? why_resized : why_torn);
+			doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from,
+			      d->torn_to > edits->list[i].at ? why_resized : why_torn);
 		/* Further damage does not end the doubt: a stamp that is too late stays so for readers. */
 		if (d->found_again && !(d->settled ? d->sure : sure && !d->late)) {
 			const uint64_t from = again > at ? again : at;
 			const uint64_t end = d->settled && d->settled < b->data_end ? d->settled : b->data_end;
 			if (from < end)
-				plan_doubt(p, s, base + from, end - from, why_found);
+				doubt(p, s, base + from, end - from, why_found);
 			again = again > end ? again : end;
 		} else if (d->found_to > at) {
-			plan_doubt(p, s, base + at, d->found_to - at, why_behind);
+			doubt(p, s, base + at, d->found_to - at, why_behind);
 		}
 	}
 	if (w->out.torn)
@@ -169,8 +176,7 @@ static void put_guesses(struct plan *p, const struct source *s, const struct ltt
 		/* What was taken back is behind the end. */
 		if (all.from >= b->data_end)
 			continue;
-		plan_doubt(p, s, b->frame->offset + all.from, (all.to < b->data_end ? all.to : b->data_end) - all.from, all.why);
-		plan_lost_other(p);
+		doubt(p, s, b->frame->offset + all.from, (all.to < b->data_end ? all.to : b->data_end) - all.from, all.why);
 	}
 }
 
@@ -186,10 +192,10 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	const uint64_t torn = lttng_walk_torn(w);
 	if (!(w->out.torn || is_shifted(t, f, b, w)) || torn >= w->at.kept)
 		return;
-	plan_doubt(p, f->source, base + torn, w->at.kept - torn, why_torn);
+	doubt(p, f->source, base + torn, w->at.kept - torn, why_torn);
 	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
-		plan_doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
-			   "legal, but unusual, up to bytes that are not an event");
+		doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
+		      "legal, but unusual, up to bytes that are not an event");
 }
 
 /* What is behind the data: padding of the output up to `size`. True: it was something else. */
@@ -209,8 +215,8 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 		if (t->out.zeros + have <= LTTNG_ZEROS_MAX)
 			have = nonzero - from;
 		else
-			plan_doubt(p, f->source, nonzero, from + have - nonzero,
-				   "left after the end of the data, where no reader reads it");
+			doubt(p, f->source, nonzero, from + have - nonzero,
+			      "left after the end of the data, where no reader reads it");
 	}
 	plan_copy(p, f->output, f->source, from, have);
 	put_zeros(t, f->output, want - have, b->rule);
@@ -234,8 +240,7 @@ static void doubt_first(struct lttng_trace *t, const struct lttng_file *f, const
 	struct lttng_event e;
 	if (!w->at.events || lttng_event_decode(&w->in, header, b->data_end, w->begin, &e) != EVENT_OK)
 		return;
-	plan_doubt(t->s->plan, f->source, b->frame->offset + header, e.end - header, "directly follows a header that is damaged");
-	plan_lost_other(t->s->plan);
+	doubt(t->s->plan, f->source, b->frame->offset + header, e.end - header, "directly follows a header that is damaged");
 }
 
 /* Where the times of a block stop to depend on a begin stamp that was made up: behind the first full stamp, if that is within the
@@ -284,8 +289,7 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
 		const uint64_t end = b->rebuilt || b->begin_lost || b->early ? untimed_end(t, f, b, w) : b->data_end;
-		plan_doubt(p, f->source, at + header, end - header, why);
-		plan_lost_other(p);
+		doubt(p, f->source, at + header, end - header, why);
 	}
 }
 
@@ -312,7 +316,7 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 
 	/* Damage to the header may have reached the event before it. */
 	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
-		plan_doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
+		doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
 	f->last_from = f->last_to = 0;
 	if (b->keep && !fits_zeros(t, b)) {
 		b->keep = false;

@@ -568,9 +568,11 @@ static bool type_learn(struct lttng_inference *inf, struct lttng_lost_type *type
 	free(type->scores);
 	type->scores = NULL;
 	inf->found[inf->found_count++] = type->is;
-	if (type->is.named && type->is.marker->home && inf->t->s->plan)
+	if (type->is.named && type->is.marker->home && inf->t->s->plan) {
 		plan_doubt(inf->t->s->plan, type->is.marker->home, type->is.marker->from, type->is.marker->length,
 			   "nothing describes this type: its name or number may be damaged");
+		plan_lost_other(inf->t->s->plan);
+	}
 	report_found(inf, type, &m);
 	return true;
 }
@@ -716,12 +718,33 @@ static bool any_torn(const struct lttng_trace *t)
 	return is_torn(t->declared.table);
 }
 
+/* Descriptions of names that have no number, where a number without a description was met: their names may be damaged. */
+static void doubt_unnumbered(const struct lttng_trace *t, const struct lttng_table *table)
+{
+	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next)
+		if (n->format && !n->marker && n->home) {
+			plan_doubt(t->s->plan, n->home, n->from, n->length,
+				   "no number belongs to the name that this describes: it may be damaged");
+			plan_lost_other(t->s->plan);
+		}
+}
+
+static void doubt_descriptions(const struct lttng_trace *t)
+{
+	doubt_unnumbered(t, t->declared.table);
+	for (const struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
+	     c = c->hh.next)
+		doubt_unnumbered(t, c->table);
+}
+
 bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
 	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
 		return false;
+	if (t->s->plan)
+		doubt_descriptions(t);
 	struct lttng_inference *inf = calloc(1, sizeof(*inf));
 	if (inf)
 		inf->types = calloc(TYPES_MAX, sizeof(*inf->types));

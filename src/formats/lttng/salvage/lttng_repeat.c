@@ -48,6 +48,18 @@ bool lttng_repeat_find(struct lttng_trace *t, struct lttng_file *f, uint64_t fro
 	return run >= distance && content && t->status == TM_OK;
 }
 
+bool lttng_repeat_before(struct lttng_trace *t, struct lttng_file *f, uint64_t at, uint64_t length)
+{
+	uint8_t two[2][STEP];
+	uint64_t done = 0;
+	size_t n;
+
+	while (done < length && (n = read_pair(t, f, at - length + done, at + done, length - done, two)) != 0 &&
+	       !memcmp(two[0], two[1], n))
+		done += n;
+	return done == length;
+}
+
 static bool headers_are_equal(struct lttng_trace *t, struct lttng_file *f, uint64_t at, uint64_t distance)
 {
 	uint8_t a[LTTNG_HEADER_MAX], b[LTTNG_HEADER_MAX];

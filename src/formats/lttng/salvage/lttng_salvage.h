@@ -91,6 +91,8 @@ uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk
  * t->status. Offsets of *found count from `from`. */
 bool lttng_repeat_find(struct lttng_trace *t, struct lttng_file *f, uint64_t from, uint64_t to, uint64_t distance,
 		       struct lttng_repeat *found);
+/* Whether the bytes at `at` are those right before it once more. */
+bool lttng_repeat_before(struct lttng_trace *t, struct lttng_file *f, uint64_t at, uint64_t length);
 /* Whether the header at `at` is in such bytes. */
 bool lttng_repeat_header(struct lttng_trace *t, struct lttng_file *f, uint64_t at, uint64_t distance);
 /* Leaves out one of the two where the walk is at an event that both of them have. */

@@ -153,7 +153,8 @@ void lttng_seen_free(struct lttng_trace *t)
 
 static bool header_is_open(const struct lttng_header *h)
 {
-	return h->v[LF_UNUSED] == LTTNG_OPEN || h->v[LF_SIZE] == LTTNG_OPEN || h->v[LF_END] < h->v[LF_BEGIN];
+	return h->v[LF_UNUSED] == LTTNG_OPEN || h->v[LF_SIZE] == LTTNG_OPEN || h->v[LF_END] < h->v[LF_BEGIN] ||
+	       h->v[LF_END] > LTTNG_CLOCK_MAX;
 }
 
 uint64_t lttng_latest(struct lttng_trace *t)

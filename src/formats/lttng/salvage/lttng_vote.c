@@ -89,7 +89,7 @@ static void poll_file(struct lttng_trace *t, struct lttng_file *f, struct poll *
 	uint64_t at = 0, last = 0;
 
 	header_votes(p, t->coding.layout, &h, true);
-	if (!f->flight)
+	if (!f->flight && h.v[LF_BEGIN] <= LTTNG_CLOCK_MAX)
 		ballot_add(p->begins, h.v[LF_BEGIN], 1);
 	for (unsigned i = 0; i < VOTES_MAX; i++) {
 		uint64_t step = h.v[LF_SIZE];
@@ -160,7 +160,7 @@ static bool find_layout(struct lttng_trace *t, struct lttng_file *f)
 		struct lttng_header h;
 		lttng_header_load(&h, l, big, head);
 		t->constants.want = h;
-		t->constants.begin = h.v[LF_BEGIN];
+		t->constants.begin = h.v[LF_BEGIN] <= LTTNG_CLOCK_MAX ? h.v[LF_BEGIN] : 0;
 		return true;
 	}
 	return false;

@@ -11,18 +11,43 @@ static void judge_end(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 {
 	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END];
 
-	b->bad_end = b->rebuilt || end < begin;
-	if (!b->bad_end || b->rebuilt || b->open)
+	b->bad_end |= b->rebuilt || end < begin;
+	if (!(b->rebuilt || end < begin) || b->rebuilt || b->open)
 		return;
 	lttng_field_report(t, f, b, end ? LTTNG_RULE_end_before_begin : LTTNG_RULE_end_stamp_zero, LF_END,
 			   "the block begins at %llu and ends at %llu", (unsigned long long)begin, (unsigned long long)end);
+}
+
+/* The begin of a block by what comes before it. */
+static uint64_t begin_before(const struct lttng_trace *t, const struct lttng_file *f)
+{
+	const uint64_t low = f->has_last ? f->last.v[LF_END] : t->constants.begin;
+	return low <= LTTNG_CLOCK_MAX ? low : 0;
+}
+
+/* Stamps that no clock reaches. */
+static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
+{
+	static const enum lttng_field fields[] = { LF_BEGIN, LF_END };
+
+	for (unsigned i = 0; i < 2 && !b->rebuilt; i++) {
+		const enum lttng_field field = fields[i];
+		if (b->h.v[field] <= LTTNG_CLOCK_MAX || (i && b->open))
+			continue;
+		lttng_field_report(t, f, b, LTTNG_RULE_stamp_beyond_clocks, field, "the block %s at %llu, which no clock reaches",
+				   i ? "ends" : "begins", (unsigned long long)b->h.v[field]);
+		b->begin_lost |= !i;
+		b->bad_end |= i == 1;
+	}
+	if (b->begin_lost)
+		b->h.v[LF_BEGIN] = begin_before(t, f);
 }
 
 /* In a header that is damaged: a begin stamp behind that of the next block, or behind the own end, which fits, is the one that is
  * wrong. The events count from the end of the block before, then. */
 static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
-	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END], low = f->has_last ? f->last.v[LF_END] : t->constants.begin;
+	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END], low = begin_before(t, f);
 	struct lttng_header next;
 
 	if (!b->errors || b->rebuilt || b->open || begin == low)
@@ -34,7 +59,7 @@ static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng
 		return;
 	b->begin_lost = true;
 	b->h.v[LF_BEGIN] = low;
-	b->bad_end = end < low || (behind_next && end > next.v[LF_BEGIN]);
+	b->bad_end = end > LTTNG_CLOCK_MAX || end < low || (behind_next && end > next.v[LF_BEGIN]);
 }
 
 /* The latest stamp that an event of a block without end can have. */
@@ -90,10 +115,12 @@ static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, 
 					    .header = b->cause,
 					    .cut = b->data_end > room } };
 	w.end |= lttng_stamp_slack(&t->coding, f->compact);
+	w.due = b->bad_end && !b->unknown_end && t->s->plan ? upper_bound(t, f, b) : w.end;
+	w.due |= lttng_stamp_slack(&t->coding, f->compact);
 	if (b->unknown_end) {
 		w.limit = room;
 		w.bound = upper_bound(t, f, b);
-		w.end = UINT64_MAX;
+		w.end = w.due = UINT64_MAX;
 		w.padded = w.bound != UINT64_MAX && was_closed(t, f, b, room);
 		w.open = !w.padded;
 		/* What is wrong with the header has lost the end, and may have lost events, too. */
@@ -160,6 +187,8 @@ static void close_block(struct lttng_trace *t, struct lttng_block *b, const stru
 	const struct lttng_layout *l = t->coding.layout;
 	uint64_t data = lttng_edits_size(t->edits, b->data_end);
 	uint64_t last = w->at.events && w->at.stamp > b->h.v[LF_BEGIN] ? w->at.stamp : b->h.v[LF_BEGIN];
+	if (last > LTTNG_CLOCK_MAX)
+		last = LTTNG_CLOCK_MAX;
 
 	if (l->variable) {
 		/* The pages that are there stay, where the end of the data is where it was. */
@@ -205,7 +234,7 @@ static void keep_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 static void remember_block(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	f->cause = w->out.finding ? w->out.finding : b->cause;
-	if (f->metadata && !b->frame->again && (b->lost || b->unknown_end || !b->keep))
+	if (f->metadata && !b->twice && (b->lost || b->unknown_end || !b->keep))
 		lttng_declarations_lose(&t->declared, f->cause);
 	f->laps[f->lap].offset = b->frame->offset;
 	f->laps[f->lap].length = b->keep && b->frame->from == b->frame->offset ? b->frame->length : 0;
@@ -235,6 +264,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 	lttng_header_judge(t, f, &b);
 	if (b.keep && t->status == TM_OK) {
 		lttng_sizes_judge(t, f, &b);
+		judge_clock(t, f, &b);
 		judge_end(t, f, &b);
 		mend_begin(t, f, &b);
 		lttng_losses_judge(t, f, &b);

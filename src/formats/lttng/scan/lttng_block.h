@@ -20,6 +20,7 @@ struct lttng_block {
 	bool cut;			  /* the file ends within it */
 	bool rebuilt;			  /* the header is lost, and made anew from other blocks */
 	bool begin_lost;		  /* its begin stamp is wrong, and was made up */
+	bool twice;			  /* its bytes are those right before it: it is left out */
 	bool repeated;			  /* it has the stamps of the block before */
 	bool early;			  /* it begins before the block before does, and does not end before it */
 	bool lost;			  /* something of it is lost, it cannot be known how much */

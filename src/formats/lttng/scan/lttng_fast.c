@@ -565,7 +565,7 @@ static void ahead_take(struct lttng_trace *t, struct lttng_walk *w)
 		return;
 	a->serial = 0;
 	if (w->at.events || w->at.rel != t->coding.layout->size || a->limit != w->limit || a->begin != w->begin ||
-	    a->end != w->end || !a->at.events)
+	    a->end != w->due || !a->at.events)
 		return;
 	w->at = a->at;
 	w->at.kept = w->at.rel;
@@ -654,7 +654,7 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
 	ahead_take(t, w);
 	ahead_open(t, w);
 	struct ahead *ahead = &t->fast->ahead;
-	struct lane a = lane_open(&w->at, w->in.base, w->limit, w->end);
+	struct lane a = lane_open(&w->at, w->in.base, w->limit, w->due);
 	struct lane b = lane_open(&ahead->at, ahead->base, ahead->limit, ahead->end);
 	a.own = &t->window;
 	b.own = &ahead->window;
@@ -745,6 +745,8 @@ enum {
 	FAST_seed_literal_start_time = FAST_ELSEWHERE,
 	FAST_end_before_begin = FAST_ELSEWHERE,
 	FAST_end_stamp_zero = FAST_ELSEWHERE,
+	FAST_stamp_beyond_clocks = FAST_ELSEWHERE,
+	FAST_block_recorded_twice = FAST_ELSEWHERE,
 	FAST_blocks_overlap = FAST_ELSEWHERE,
 	FAST_first_begin_differs = FAST_ELSEWHERE,
 	FAST_start_tsc_mismatch = FAST_ELSEWHERE,

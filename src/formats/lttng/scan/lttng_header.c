@@ -1,4 +1,5 @@
 /* The header of a block against those of the trace. "The block start/end header". */
+#include "formats/lttng/salvage/lttng_salvage.h"
 #include "formats/lttng/scan/lttng_block.h"
 
 /* True: the error follows from one that was reported. */
@@ -201,6 +202,29 @@ static void header_gone(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	b->lost = true; /* zeros, too, may be a block that never reached the disk */
 }
 
+/* Bytes that are those before them, and that are no block or a whole one. */
+static void leave_out_twice(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, bool whole)
+{
+	const unsigned long long length = b->frame->length;
+
+	if (whole)
+		lttng_block_report(t, f, b, LTTNG_RULE_block_recorded_twice, 0, length,
+				   "these %llu bytes are the block before again", length);
+	else
+		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "these %llu bytes are there twice", length);
+	drop_block(b, whole ? LTTNG_RULE_block_recorded_twice : LTTNG_RULE_trailing_garbage);
+	b->twice = true;
+}
+
+/* Whether it is the block before once more, byte for byte. Two that a tracer wrote have other stamps. */
+static bool is_block_before(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
+{
+	const uint64_t *v = b->h.v, length = b->frame->length;
+
+	return f->has_last && v[LF_BEGIN] < v[LF_END] && v[LF_BEGIN] == f->last.v[LF_BEGIN] && v[LF_END] == f->last.v[LF_END] &&
+	       b->frame->offset >= length && lttng_repeat_before(t, f, b->frame->offset, length);
+}
+
 void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
 	const struct lttng_layout *l = t->coding.layout;
@@ -209,9 +233,7 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 
 	b->keep = true;
 	if (b->frame->again) {
-		lttng_block_report(t, f, b, LTTNG_RULE_trailing_garbage, 0, length, "these %llu bytes are there twice",
-				   (unsigned long long)length);
-		drop_block(b, LTTNG_RULE_trailing_garbage);
+		leave_out_twice(t, f, b, false);
 		return;
 	}
 	if (b->frame->from != b->frame->offset) {
@@ -235,6 +257,10 @@ void lttng_header_judge(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	lttng_header_load(&b->h, l, t->coding.big_endian, b->head);
 	score = lttng_header_score(t, &b->h, &of);
 	bool lost_magic = b->h.v[LF_MAGIC] != LTTNG_MAGIC;
+	if (is_block_before(t, f, b)) {
+		leave_out_twice(t, f, b, true);
+		return;
+	}
 	if (lost_magic && 2 * score < of + (of == 0)) {
 		header_gone(t, f, b);
 	} else {

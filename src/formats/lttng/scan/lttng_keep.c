@@ -38,6 +38,8 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 
 /* Ticks between the stamp of a heartbeat and the one that it carries: the tracer reads the clock twice. */
 #define SKEW_MAX (UINT32_C(1) << 24)
+/* By less than this: not by one interrupt in between. More shows damage, to few of the bits. */
+#define SKEW_USUAL (UINT32_C(1) << 16)
 
 static const char why_untimely[] = "a stamp here is not within the times of the block";
 static const char why_lap[] = "the clock wraps here, and no full stamp announces it: a stamp is damaged, or bytes are missing";
@@ -45,6 +47,7 @@ static const char why_back[] = "a full stamp behind these is lower than theirs: 
 
 static const char why_order[] = "the stamps step back here: one of them is damaged";
 static const char why_beat[] = "the heartbeat before these carries a stamp that does not fit its own: one of them is damaged";
+static const char why_skew[] = "the stamp of a heartbeat is not the one that it carries: one of them is damaged";
 
 /* Whether a full stamp shows that laps of the clock were counted before it that never were. */
 static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
@@ -60,11 +63,11 @@ static bool steps_back(const struct lttng_trace *t, const struct lttng_walk *w, 
 	return t->coding.layout->era <= LTTNG_MARKERS && !t->coding.heartbeat && e->has_full && e->full < w->at.before;
 }
 
-/* Whether times are doubtful behind a heartbeat, up to the next one. */
-static bool is_skewed(const struct lttng_walk *w, const struct lttng_event *beat)
+/* Whether the stamp of a heartbeat is further from the one that it carries. */
+static bool is_skewed(const struct lttng_walk *w, const struct lttng_event *beat, uint32_t most)
 {
 	const uint32_t ahead = (uint32_t)beat->full - (uint32_t)beat->stamp;
-	return !w->file->compact && (ahead < -ahead ? ahead : -ahead) > SKEW_MAX;
+	return !w->file->compact && (ahead < -ahead ? ahead : -ahead) > most;
 }
 
 /* Whether it is known already where: at a wrap that none announced. */
@@ -80,7 +83,7 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 	const char *guessed = lttng_marker_of(e->type)->guessed;
 	if (guessed || w->open)
 		return guessed;
-	if (e->stamp > w->end || (e->has_full && e->full < w->begin))
+	if (e->stamp > w->due || (e->has_full && e->full < w->begin))
 		return why_untimely;
 	if (counts_back(t, w, e))
 		return is_explained(w, e) ? NULL : why_back;
@@ -88,6 +91,8 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 		return why_order;
 	if (w->laps.skewed)
 		return why_beat;
+	if (t->coding.heartbeat && carries_stamp(&t->coding, e) && e->has_full && is_skewed(w, e, SKEW_USUAL))
+		return why_skew;
 	return w->laps.doubtful ? why_lap : NULL;
 }
 
@@ -101,15 +106,18 @@ uint64_t lttng_walk_before(const struct lttng_walk *w, uint64_t rel)
 static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before, bool lapped)
 {
 	const char *why = doubt_of(t, w, e);
-	uint64_t from = why == why_lap && lapped && w->edits ? lttng_laps_leap(w, before) : e->start;
+	uint64_t from = why == why_lap && lapped && w->edits ? lttng_walk_before(w, lttng_laps_leap(w, before)) : e->start;
 	enum tracemend_status status = TM_OK;
+	const bool lapses = t->coding.layout->era >= LTTNG_TRACE_MARKERS || t->coding.heartbeat;
+	const bool first = why == why_untimely && w->untimely != before;
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
-	if (why == why_order)
-		from = lttng_walk_before(w, before);
-	if (why == why_back || (why == why_untimely && !w->untimely))
+	if (why == why_back || (first && lapses))
 		from = lttng_laps_from(w, e);
-	w->untimely = why == why_untimely;
-	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS || t->coding.heartbeat)
+	if ((why == why_order || why == why_skew || first) && lttng_walk_before(w, before) < from)
+		from = lttng_walk_before(w, before);
+	/* A full stamp within them ends it. */
+	w->untimely = why == why_untimely && !(e->has_full && e->full >= w->begin && e->full <= w->due) ? e->start : 0;
+	if (lapses)
 		lttng_laps_anchor(w, e);
 	if (why && w->edits)
 		status = lttng_edits_guess(w->edits, from, e->end, lttng_event_align(&t->coding, w->file->compact), why);
@@ -170,7 +178,7 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	if (w->unsettled && timed->has_full)
 		settle(t, w, timed);
 	if (beats)
-		w->laps.skewed = is_skewed(w, &beat);
+		w->laps.skewed = is_skewed(w, &beat, SKEW_MAX);
 	if (!w->at.events)
 		w->at.first_stamp = e->stamp;
 	w->at.events++;

@@ -173,6 +173,9 @@ static bool take_format(struct lttng_trace *t, struct lttng_walk *w, const struc
 		return false;
 	}
 	n->format = format;
+	n->home = w->file->source;
+	n->from = w->in.base + e->start;
+	n->length = e->end - e->start;
 	if (flaws & FORMAT_EIGHT) {
 		*fd = declaration_report(t, w, e, LTTNG_RULE_format_qualifier_8_ambiguous,
 					 "the format of %s has #8 with a shorter type: \"%s\"", quoted, format);

@@ -42,8 +42,10 @@ void lttng_time_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_
 	/* What follows from an open or lost header is none of its own. */
 	if (b->open || b->rebuilt)
 		return;
-	judge_begin(t, f, b);
-	if (f->has_last && !f->noted_switch && w->at.events && v[LF_BEGIN] == f->last.v[LF_END] &&
+	/* A begin that was made up is not in the file. */
+	if (!b->begin_lost)
+		judge_begin(t, f, b);
+	if (f->has_last && !b->begin_lost && !f->noted_switch && w->at.events && v[LF_BEGIN] == f->last.v[LF_END] &&
 	    w->at.first_stamp != v[LF_BEGIN]) {
 		f->noted_switch = true;
 		lttng_field_report(t, f, b, LTTNG_RULE_block_switch_first_event, LF_BEGIN,

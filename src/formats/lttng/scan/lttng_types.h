@@ -36,6 +36,8 @@ struct lttng_name {
 	struct lttng_shape shape; /* owned; the markers borrow its steps */
 	struct finding *blame;	  /* its description is bad */
 	struct lttng_marker *marker;
+	const struct source *home; /* of the description; NULL: not known */
+	uint64_t from, length;	   /* where it is in there */
 	UT_hash_handle hh;
 };
 

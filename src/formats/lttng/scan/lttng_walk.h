@@ -77,11 +77,12 @@ struct lttng_walk {
 	uint64_t limit;		   /* rel: where events must end */
 	uint64_t room;		   /* rel: end of the bytes that there are */
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
+	uint64_t due;		   /* end, or where that is wrong, when the next block begins; later events are doubtful */
 	bool headless;		   /* its header is lost */
 	struct lttng_repeat repeat;
-	bool repeated;	/* it was left out */
-	bool unsettled; /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
-	bool untimely;	/* a stamp was not within the times of the block */
+	bool repeated;	   /* it was left out */
+	bool unsettled;	   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
+	uint64_t untimely; /* rel of the last event that stays, if its stamp was not within the times of the block; else 0 */
 	struct lttng_walk_laps laps;
 	bool open;	/* the end is not known: stop at what is not an event, and report nothing. Then: */
 	bool padded;	/* the end is not known, and zeros up to the room are the padding */

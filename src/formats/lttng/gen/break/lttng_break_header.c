@@ -132,6 +132,12 @@ BREAKER_OF(end_stamp_zero, GEN_BYTES, lttng_target_shape(g, LV_ALL, 2))
 	lttng_target_set(g, lttng_target_block(g, 0, ANY_BLOCK), LF_END, 0);
 }
 
+BREAKER_OF(stamp_beyond_clocks, GEN_BYTES, lttng_target_shape(g, LV_ALL, 2))
+{
+	const struct lttng_made_block *b = lttng_target_block(g, 0, ANY_BLOCK);
+	lttng_target_set(g, b, LF_END, LTTNG_CLOCK_MAX + 1 + choices_u64(g->c) / 2);
+}
+
 /* The block before it in its file. */
 static const struct lttng_made_block *before(const struct lttng_made_block *b)
 {
@@ -172,6 +178,16 @@ BREAKER_OF(blocks_not_sorted, GEN_BYTES, g->block_size = LTTNG_PAGE, lttng_targe
 		p[i] = q[i];
 		q[i] = byte;
 	}
+}
+
+BREAKER_OF(block_recorded_twice, GEN_BYTES, lttng_target_shape(g, LV_ALL, 2))
+{
+	const struct lttng_made_block *b = lttng_target_block(g, 0, LAST);
+	struct bytes *file = &g->files[b->file].b;
+	/* That may move its bytes. */
+	uint8_t *again = bytes_grow(file, (size_t)b->size);
+	if (again)
+		memcpy(again, file->data + b->at, (size_t)b->size);
 }
 
 BREAKER_OF(block_switch_first_event, GEN_BYTES, lttng_target_shape(g, LV_ALL, 3))
