@@ -161,12 +161,16 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 
 bool ktrace_raw_events_are_late(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
+	const uint32_t size = ktrace_event_size(in->is_64);
+	size_t got;
+
 	if (raw_records_begin(in, raw->events))
 		return false;
-	for (uint64_t late = 1; late < KTRACE_PAGE; late++)
-		if (raw_records_begin(in, raw->events + late))
-			return late % ktrace_event_size(in->is_64) ||
-			       ktrace_raw_rest_begins(&in->window, raw->events + late, in->is_64);
+	for (uint64_t late = 1; late < KTRACE_PAGE; late++) {
+		const uint8_t *p = window_upto(&in->window, raw->events + late, 4 * (size_t)size, &got);
+		if (p && got >= size && !ktrace_records_failures(p, got, in->is_64, 4))
+			return late % size || ktrace_raw_rest_begins(&in->window, raw->events + late, in->is_64);
+	}
 	return false;
 }
 
