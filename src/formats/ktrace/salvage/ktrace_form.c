@@ -9,9 +9,9 @@
 
 /* ---- version 0 ---- */
 
-static bool raw0_entry_is_plausible(struct window *window, uint64_t index, uint32_t entry)
+static bool raw0_entry_is_plausible(struct window *window, uint64_t at, uint32_t entry)
 {
-	const uint8_t *p = window_at(window, 4 + index * entry, entry);
+	const uint8_t *p = window_at(window, at, entry);
 	if (!p || !load_u32(p, false))
 		return false;
 	struct ktrace_thread thread = ktrace_thread_decode(p, entry == ktrace_thread_size(true));
@@ -20,14 +20,14 @@ static bool raw0_entry_is_plausible(struct window *window, uint64_t index, uint3
 
 /* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
  * *hole: some after the first are all zeros. */
-static bool raw0_plausible(struct window *window, uint32_t threads, uint32_t entry, bool *hole)
+static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads, uint32_t entry, bool *hole)
 {
-	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < 4 + (uint64_t)threads * entry)
+	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < map + (uint64_t)threads * entry)
 		return false;
 	for (uint32_t i = 0; i < threads && i < 100; i++) {
-		if (raw0_entry_is_plausible(window, i, entry))
+		if (raw0_entry_is_plausible(window, map + (uint64_t)i * entry, entry))
 			continue;
-		const uint8_t *p = i ? window_at(window, 4 + (uint64_t)i * entry, entry) : NULL;
+		const uint8_t *p = i ? window_at(window, map + (uint64_t)i * entry, entry) : NULL;
 		if (!p || !bytes_are_zero(p, entry))
 			return false;
 		*hole = true;
@@ -50,7 +50,7 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, 8)
 				 : ktrace_events_failures(window->source, at, file, is_64, 8);
 	/* Process ids are small. */
-	const uint8_t *p = window_at(window, 4 + entry - KTRACE_NAME - 4, 4);
+	const uint8_t *p = window_at(window, (kept && kept->moved ? kept->map : 4) + entry - KTRACE_NAME - 4, 4);
 	unsigned odd = p && load_u32(p, false) <= KTRACE_PID_MAX ? 0 : 64;
 	return (records ? failures * 8 / records : 16) + odd;
 }
@@ -58,7 +58,8 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 /* Process ids and the ends of names keep text from passing. */
 static bool raw0_entry_is_strict(struct window *window, uint64_t index, uint32_t entry)
 {
-	const uint8_t *p = raw0_entry_is_plausible(window, index, entry) ? window_at(window, 4 + index * entry, entry) : NULL;
+	const uint64_t at = 4 + index * entry;
+	const uint8_t *p = raw0_entry_is_plausible(window, at, entry) ? window_at(window, at, entry) : NULL;
 	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
 }
 
@@ -80,6 +81,7 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 {
 	struct ktrace_raw0 found = { 0 };
 	unsigned fewest = UINT32_MAX;
+	const uint64_t map = kept && kept->moved ? kept->map : 4;
 
 	/* Without threads nothing but records can show what it is. */
 	for (unsigned is_64 = 2; !stored && is_64--;) {
@@ -91,8 +93,8 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 	/* Where both widths look right, the events decide. */
 	for (uint32_t entry = 28; entry <= 32; entry += 4) {
 		bool hole = false;
-		unsigned failures = raw0_plausible(window, stored, entry, &hole) ? raw0_failures(window, stored, entry, kept)
-										 : UINT32_MAX;
+		unsigned failures = raw0_plausible(window, map, stored, entry, &hole) ? raw0_failures(window, stored, entry, kept)
+										      : UINT32_MAX;
 		if (failures < fewest && !(hole && failures)) {
 			found = (struct ktrace_raw0){ .entry = entry, .threads = stored };
 			fewest = failures;

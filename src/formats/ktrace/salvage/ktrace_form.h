@@ -11,6 +11,8 @@ struct ktrace_head {
 	uint8_t bytes[KTRACE_HEAD];
 	size_t length;
 	bool whole;
+	bool moved;   /* RAW version 0: the thread map of the output is not behind a count in the input ... */
+	uint64_t map; /* ... but at this offset */
 };
 
 struct ktrace_form {

@@ -326,27 +326,49 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 	raw_records(w, raw);
 }
 
-/* Of a file whose beginning is lost: written as version 0, which needs no more than a count of threads. */
-static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest)
+/* Entries of a thread map directly in front of the records that are left. Only version 0 has them there: others fill a page up. */
+static uint64_t raw_rest_threads(struct ktrace_walk *w, uint64_t events)
 {
-	const struct ktrace_raw raw = { .map = rest->events, .map_end = rest->events, .events = rest->events };
+	const uint32_t entry = ktrace_thread_size(w->in.is_64);
+	uint64_t threads = 0;
+
+	while (threads < KTRACE_RAW0_THREADS_MAX && events >= (threads + 1) * entry &&
+	       ktrace_map_run(&w->in, events - (threads + 1) * entry, events, 1))
+		threads++;
+	return events % KTRACE_PAGE ? threads : 0;
+}
+
+/* Of a file whose beginning is lost: written as version 0, which needs no more than a count of threads. */
+static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, struct ktrace_raw *raw)
+{
 	struct ktrace_repair *r = &w->repair;
-	const uint8_t none[4] = { 0 };
+	uint8_t count[4];
 
 	w->in.is_64 = rest->is_64;
+	raw->events = raw->map_end = rest->events;
+	raw->threads = raw_rest_threads(w, rest->events);
+	w->head.moved = true;
+	raw->map = w->head.map = raw->map_end - raw->threads * ktrace_thread_size(rest->is_64);
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW");
-	finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->in.source, 0, rest->events ? rest->events : 4,
+	finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->in.source, 0, raw->map ? raw->map : 4,
 		       "the beginning of the file is lost; %s-bit records of events begin at 0x%" PRIx64, rest->is_64 ? "64" : "32",
 		       rest->events);
-	ktrace_foreign_find(w, 0, rest->events);
-	ktrace_repair_insert(r, 0, none, sizeof(none), KTRACE_RULE_bad_magic, "a thread map without entries");
-	ktrace_repair_drop(r, 0, rest->events, KTRACE_RULE_bad_magic, "not records");
+	ktrace_foreign_find(w, 0, raw->map);
+	store_u32(count, (uint32_t)raw->threads, false);
+	ktrace_repair_insert(r, 0, count, sizeof(count), KTRACE_RULE_bad_magic, "number of entries of the thread map");
+	ktrace_repair_drop(r, 0, raw->map, KTRACE_RULE_bad_magic, "not records");
 	ktrace_repair_lost(r);
 	ktrace_repair_lost_threads(r);
-	/* What their times are counted in is lost, if the file said so; and the first of them may have been hit. */
-	ktrace_repair_doubt(r, rest->events, w->in.source->size,
-			    "records whose header is lost, and with it the rate of their clock");
-	raw_records(w, &raw);
+	if (raw->threads) {
+		/* What hit the beginning may have hit the first of them. */
+		ktrace_repair_doubt(r, raw->map, raw->map + ktrace_thread_size(rest->is_64), "the first entry that is left");
+		ktrace_threads_check(w, raw->map, raw->threads, false);
+	} else {
+		/* What their times are counted in is lost, if the file said so. */
+		ktrace_repair_doubt(r, rest->events, w->in.source->size,
+				    "records whose header is lost, and with it the rate of their clock");
+	}
+	raw_records(w, raw);
 }
 
 /* Whether readers would take what is written for something else. */
@@ -372,7 +394,7 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, const struct ktrace
 	size_t need = magic == KTRACE_MAGIC_RAW2 ? KTRACE_RAW2_HEADER : magic >> 16 ? 24 : 4;
 
 	if (form->lost) {
-		raw_rest(w, &form->rest);
+		raw_rest(w, &form->rest, &raw);
 		ktrace_events_finish(w);
 		return s->plan ? raw_outcome(w, &raw) : TM_OK;
 	}
