@@ -570,11 +570,13 @@ static void distrust_rate(struct fxt_doubt *d)
 		p->distrust.clock = true;
 }
 
-/* Whether the record may be in a block from elsewhere that begins in the last region of damage. */
+/* Whether the record may be in a block from elsewhere that begins in the last region of damage: what it cut of a record is short,
+ * and what is longer is the damage itself. */
 static bool begins_block(const struct fxt_doubt *d)
 {
 	const uint64_t block = d->seam / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES;
-	return d->seam && block + d->seam_length >= d->seam && d->here->at - block < FXT_BLOCK_BYTES;
+	return d->seam && d->seam_length < FXT_SECTOR_BYTES / 2 && block + d->seam_length >= d->seam &&
+	       d->here->at - block < FXT_BLOCK_BYTES;
 }
 
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
