@@ -12,7 +12,8 @@
 
 /* A bid of so many bits ends the recognition: a magic number of 8 bytes with a few damaged bits at most. */
 #define BID_CERTAIN 60u
-/* Fewer bits do not make a capture of a single file that was found in a search. Random bytes reach it once in 2^32 files. */
+/* Fewer bits do not make a capture of a single file that was found in a search. Random bytes reach it once in 2^32 files. A magic
+ * number of so many makes one at once. */
 #define BID_FOUND 32u
 
 /* How sure a format is that the input is one of its captures: the number of bits of the content that matched; 0: it is not. */
@@ -126,6 +127,9 @@ struct format {
 	const struct tracemend_feature *features; /* of its generator, at most FEATURES_MAX */
 	size_t feature_count;
 	const uint8_t *fast; /* enum fast_reason, by rule; NULL: there is no fast path */
+	/* The bits of its magic number, fewer where some are damaged, with which the only file of a bundle begins; NULL: it has
+	 * none. All formats are asked before any looks for more than its magic number. */
+	unsigned (*magic)(struct window *w);
 	/* w is a window on the only file of the bundle; its source is NULL when the bundle is a directory or empty. scan() is
 	 * called for a directory only after a bid for it. */
 	struct bid (*bid)(struct bundle *b, struct window *w);

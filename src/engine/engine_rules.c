@@ -120,6 +120,28 @@ static struct bid format_bid(struct bundle *b, const struct format *f)
 	return bid;
 }
 
+/* The format whose magic number the file begins with, with few damaged bits at most; NULL: none, or it cannot be read. */
+static const struct format *format_of_magic(struct bundle *b)
+{
+	const struct format *best = NULL;
+	unsigned bits = BID_FOUND - 1;
+	struct window w;
+
+	if (!bundle_single(b))
+		return NULL;
+	window_open(&w, bundle_single(b));
+	for (size_t i = 0; i < formats_count; i++) {
+		unsigned known = formats[i]->magic ? formats[i]->magic(&w) : 0;
+		if (known > bits) {
+			bits = known;
+			best = formats[i];
+		}
+	}
+	bool failed = w.status != TM_OK;
+	window_close(&w);
+	return failed ? NULL : best;
+}
+
 /* A format chosen by name is used even if it does not recognise the file, which may be badly damaged. But a format of directories
  * cannot read a file, nor the other way round. */
 static const struct format *format_forced(struct bundle *b, const char *name, struct tracemend_error *error)
@@ -181,6 +203,8 @@ const struct format *format_recognise(struct bundle *b, const struct tracemend_o
 	}
 	if (options && options->format)
 		return format_forced(b, options->format, error);
+	if ((best = format_of_magic(b)) != NULL)
+		return best;
 	for (size_t i = 0; i < formats_count; i++) {
 		struct bid bid = format_bid(b, formats[i]);
 		if (b->error.status != TM_OK) {

@@ -45,21 +45,29 @@ static bool begins_with_records(struct window *w, bool big_endian)
 	return strict >= 3 || (strict == 2 && !window_left(w, at));
 }
 
+static unsigned magic(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, FXT_WORD);
+
+	if (!p)
+		return 0;
+	int apart = __builtin_popcountll(load_u64(p, false) ^ FXT_MAGIC);
+	int apart_big = __builtin_popcountll(load_u64(p, true) ^ FXT_MAGIC);
+	apart = apart_big < apart ? apart_big : apart;
+	return apart <= FXT_MAGIC_DAMAGE_MAX ? 64 - (unsigned)apart : 0;
+}
+
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	struct bid none = { 0, NULL };
 	struct source *s = bundle_single(b);
 	size_t got, offset;
 	bool big_endian;
-	const uint8_t *p = s ? window_upto(w, 0, FXT_PROBE_BYTES, &got) : NULL;
+	unsigned known = s ? magic(w) : 0;
+	const uint8_t *p = s && !known ? window_upto(w, 0, FXT_PROBE_BYTES, &got) : NULL;
 
 	if (!p || got < FXT_WORD)
-		return none;
-	int apart = __builtin_popcountll(load_u64(p, false) ^ FXT_MAGIC);
-	int apart_big = __builtin_popcountll(load_u64(p, true) ^ FXT_MAGIC);
-	apart = apart_big < apart ? apart_big : apart;
-	if (apart <= FXT_MAGIC_DAMAGE_MAX)
-		return (struct bid){ 64 - (unsigned)apart, NULL };
+		return (struct bid){ known, NULL };
 	/* A lost prefix or a damaged first word. Files of other formats have three records in a row by chance now and then. */
 	unsigned chain = fxt_probe(p, got, s->size, &big_endian, &offset);
 	if (chain)
@@ -84,6 +92,7 @@ const struct format fxt_format = {
 	.features = features,
 	.feature_count = FEATURE_COUNT,
 	.fast = fxt_fast_contract,
+	.magic = magic,
 	.bid = bid,
 	.scan = fxt_scan,
 	.generate = fxt_generate,

@@ -10,6 +10,14 @@
 
 /* ---- recognition ---- */
 
+static unsigned ktrace_magic(struct window *w)
+{
+	const uint8_t *p = window_at(w, 0, 4);
+	const uint32_t word = p ? load_u32(p, false) : 0;
+	return word == KTRACE_MAGIC || word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD ? 32
+															       : 0;
+}
+
 static struct bid ktrace_bid(struct bundle *b, struct window *w)
 {
 	(void)b;
@@ -115,6 +123,7 @@ const struct format ktrace_format = {
 	.rule_count = KTRACE_RULE_COUNT,
 	.features = features,
 	.feature_count = KTRACE_FEATURE_COUNT,
+	.magic = ktrace_magic,
 	.bid = ktrace_bid,
 	.scan = ktrace_scan,
 	.generate = ktrace_generate,

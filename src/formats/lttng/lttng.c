@@ -35,6 +35,11 @@ static unsigned bid_file(struct source *s)
 	return lttng_identify(head, n, &big, &major, &minor) ? 48 : major >= 0 && major <= 2 ? 40 : 0;
 }
 
+static unsigned magic(struct window *w)
+{
+	return bid_file(w->source);
+}
+
 static struct bid bid(struct bundle *b, struct window *w)
 {
 	struct bid best = { 0, NULL };
@@ -101,6 +106,7 @@ const struct format lttng_format = {
 	.features = features,
 	.feature_count = LTTNG_FEATURE_COUNT,
 	.fast = lttng_fast_contract,
+	.magic = magic,
 	.bid = bid,
 	.scan = lttng_scan,
 	.generate = lttng_generate,

@@ -141,27 +141,35 @@ static enum tracemend_status scan(struct scan *s)
 	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
 
-/* Bits of the prefix that match. With a damaged magic the fields behind it count, with a lost prefix the sections or
- * formats. */
+/* Bits of the prefix that match. With a damaged magic the fields behind it count. */
+static unsigned magic(struct window *window)
+{
+	const uint8_t *p = window_at(window, 0, 32);
+	if (!p)
+		p = window_at(window, 0, 12);
+	if (p && !memcmp(p, "\x17\x08\x44tracing", 10))
+		return 80;
+	if (p && !memcmp(p + 3, "tracing", 7))
+		return 56;
+	p = window_at(window, 0, 34);
+	if (p &&
+	    (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
+	     !memcmp(p + 18, "none\0\0", 7)) &&
+	    (p[10] == '6' || p[10] == '7'))
+		return 40;
+	return 0;
+}
+
+/* Where the prefix is lost, the sections or formats count. */
 static struct bid bid(struct bundle *b, struct window *window)
 {
 	struct bid none = { 0, NULL };
 
 	if (!bundle_single(b))
 		return b->directory ? bid_directory(b) : none;
-	const uint8_t *p = window_at(window, 0, 32);
-	if (!p)
-		p = window_at(window, 0, 12);
-	if (p && !memcmp(p, "\x17\x08\x44tracing", 10))
-		return (struct bid){ 80, NULL };
-	if (p && !memcmp(p + 3, "tracing", 7))
-		return (struct bid){ 56, NULL };
-	p = window_at(window, 0, 34);
-	if (p &&
-	    (!memcmp(p + 18, "header_page", 12) || !memcmp(p + 18, "zstd", 5) || !memcmp(p + 18, "zlib", 5) ||
-	     !memcmp(p + 18, "none\0\0", 7)) &&
-	    (p[10] == '6' || p[10] == '7'))
-		return (struct bid){ 40, NULL };
+	const unsigned known = magic(window);
+	if (known)
+		return (struct bid){ known, NULL };
 	struct tracedat_inferred found;
 	if (tracedat_infer(window, bundle_single(b)->size, &found))
 		return (struct bid){ 28, NULL };
@@ -188,6 +196,7 @@ const struct format tracedat_format = {
 	.features = features,
 	.feature_count = TRACEDAT_FEATURE_COUNT,
 	.fast = tracedat_fast_contract,
+	.magic = magic,
 	.bid = bid,
 	.scan = scan,
 	.generate = tracedat_generate,
