@@ -190,7 +190,7 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 {
 	struct source *source = f->source;
 	struct window window;
-	unsigned out = w->plan ? plan_output(w->plan, source->name) : 0;
+	unsigned out = w->plan ? plan_output(w->plan, uftrace_dir_name(f)) : 0;
 	uint64_t at = 0, beside = UINT64_MAX; /* the end of damaged pages */
 
 	window_open(&window, source);

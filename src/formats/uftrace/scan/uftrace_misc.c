@@ -161,7 +161,7 @@ static bool walk_options(struct uftrace_walk *w, struct uftrace_file *f)
 			       "%zu bytes, and nothing but white space%s: every command crashes", size,
 			       blank == size ? "" : " up to a NUL");
 		if (w->plan)
-			(void)plan_output(w->plan, source->name);
+			(void)plan_output(w->plan, uftrace_dir_name(f));
 		if (w->plan && blank < size)
 			plan_lost_other(w->plan);
 		uftrace_repair_drop(w, f, UFTRACE_RULE_default_opts_whitespace, "white space that crashes readers");
