@@ -73,14 +73,8 @@ static const char *const machinery[] = {
 	"free",
 	"operator new*",
 	"operator delete*",
-	"mem*",
-	"str*",
 	"__mem*",
 	"__str*",
-	"printf*",
-	"vprintf*",
-	"snprintf*",
-	"vsnprintf*",
 	"raise",
 	"abort",
 	"gsignal",
@@ -115,8 +109,35 @@ static const char *const machinery[] = {
 	"new *",
 };
 
+/* The C library's "memcpy", "strtoul", "vsnprintf_internal": not what only begins so, as "string_table" does. */
+static bool is_c_library(const char *name)
+{
+	static const char *const words[] = { "cpy",	 "pcpy",    "move",   "set",	"cmp",	"chr",	 "rchr",  "mem",
+					     "rawchr",	 "len",	    "nlen",   "ncpy",	"cat",	"ncat",	 "ncmp",  "casecmp",
+					     "ncasecmp", "casestr", "str",    "dup",	"ndup", "tok",	 "tok_r", "sep",
+					     "spn",	 "cspn",    "pbrk",   "chrnul", "coll", "xfrm",	 "error", "error_r",
+					     "ftime",	 "ptime",   "tol",    "toll",	"toul", "toull", "tod",	  "tof",
+					     "told",	 "toimax",  "toumax", "lcpy",	"lcat", "align" };
+	static const char *const printers[] = { "printf",  "vprintf",  "snprintf", "vsnprintf",
+						"sprintf", "vsprintf", "fprintf",  "vfprintf" };
+
+	bool text = !strncmp(name, "str", 3) || !strncmp(name, "mem", 3);
+	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(name + 3, words[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++) {
+		size_t n = strlen(printers[i]);
+		if (!strncmp(name, printers[i], n) &&
+		    (!name[n] || !strcmp(name + n, "_internal") || !strncmp(name + n, "_common", 7)))
+			return true;
+	}
+	return false;
+}
+
 static bool crash_is_machinery(const char *name)
 {
+	if (is_c_library(name))
+		return true;
 	for (size_t i = 0; i < sizeof(machinery) / sizeof(machinery[0]); i++) {
 		size_t n = strlen(machinery[i]);
 		bool open = machinery[i][n - 1] == '*';
@@ -381,6 +402,14 @@ static void crash_frame(struct crash_report *r, const char *name)
 	}
 }
 
+/* "#1 0x7f... in qsort (/usr/lib/libc.so.6+0x46b9c)". */
+static bool frame_of_c_library(const char *line)
+{
+	size_t length = strcspn(line, "\n");
+
+	return memmem(line, length, "/libc.so.", 9) || memmem(line, length, "/ld-musl-", 9);
+}
+
 /* The frames of the first stack. */
 static void crash_frames(struct crash_report *r)
 {
@@ -394,7 +423,7 @@ static void crash_frames(struct crash_report *r)
 		line = line_next(line);
 		if (frame_name(r->kind->frames, line, name)) {
 			begun = true;
-			if (!crash_is_machinery(name))
+			if (!crash_is_machinery(name) && !frame_of_c_library(line))
 				crash_frame(r, name);
 		} else if (begun && r->kind->frames == FRAMES_PYTHON && *line && *line != ' ' && *line != '\n') {
 			(void)name_copy(r->last, line, line + strcspn(line, "\r\n"));

@@ -63,8 +63,15 @@ static bool site_is_machinery(const char *name)
 	return false;
 }
 
-/* "trace-cmd+0x1f3c4": the same in every run, unlike the address. maps: rows of start, end, size, offset, rights, path. */
-static bool site_in_module(const char *maps, unsigned long long address, char out[SITE_NAME_MAX])
+/* A module of the program, as gdb lists them. */
+struct site_module {
+	const char *name; /* of the file */
+	size_t length;
+	unsigned long long offset; /* of the address in the file */
+};
+
+/* maps: rows of start, end, size, offset, rights, path. */
+static bool site_module_at(const char *maps, unsigned long long address, struct site_module *m)
 {
 	for (const char *line = maps, *next; line && *line; line = next) {
 		char *at;
@@ -79,23 +86,38 @@ static bool site_in_module(const char *maps, unsigned long long address, char ou
 		const char *path = text_last_byte(line, '/', length);
 		if (!path)
 			return false;
-		(void)snprintf(out, SITE_NAME_MAX, "%.*s+0x%llx", (int)(line + length - path - 1), path + 1,
-			       address - start + offset);
+		*m = (struct site_module){ path + 1, (size_t)(line + length - path - 1), address - start + offset };
 		return true;
 	}
 	return false;
 }
 
-/* The function of a frame: "#3  0x00007f... in name (...) from /lib/x.so" or "#0  name (...) at x.c:7". */
-static bool site_frame(const char *line, const char *maps, char out[SITE_NAME_MAX])
+/* The C library, allocators and runtimes of sanitizers. Which of their functions it is depends on the processor ("__strcmp_evex"),
+ * and whether it has a name on the debug symbols that are installed: neither is the reader's. */
+static bool site_is_library(const struct site_module *m)
 {
-	unsigned long long address = 0;
+	static const char *const names[] = { "libc.so.",   "libc-2.",	 "libc.musl-",	"ld-linux",   "ld-musl-",
+					     "ld-2.",	   "ld64.so.",	 "libpthread",	"libasan.so", "libubsan.so",
+					     "libtsan.so", "liblsan.so", "libjemalloc", "libtcmalloc" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (m->length > strlen(names[i]) && !memcmp(m->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* The function of a frame: "#3  0x00007f... in name (...) from /lib/x.so" or "#0  name (...) at x.c:7"; without one
+ * "trace-cmd+0x1f3c4", which is the same in every run, unlike the address. *library: one of the C library. */
+static bool site_frame(const char *line, const char *maps, char out[SITE_NAME_MAX], bool *library)
+{
+	struct site_module module;
+	bool known = false;
 	size_t length = strcspn(line, "\n");
 	const char *name = line + 1 + strspn(line + 1, "0123456789");
 
 	name += strspn(name, " ");
 	if (!strncmp(name, "0x", 2)) {
-		address = strtoull(name, NULL, 16);
+		known = site_module_at(maps, strtoull(name, NULL, 16), &module);
 		name = strstr(name, " in ");
 		if (!name || name >= line + length)
 			return false;
@@ -105,7 +127,12 @@ static bool site_frame(const char *line, const char *maps, char out[SITE_NAME_MA
 	if (!end || end > line + length)
 		end = line + length;
 	(void)snprintf(out, SITE_NAME_MAX, "%.*s", (int)(end - name), name);
-	return strcmp(out, "??") || site_in_module(maps, address, out);
+	*library = site_is_machinery(out) || (known && site_is_library(&module));
+	if (strcmp(out, "??") != 0)
+		return true;
+	if (known)
+		(void)snprintf(out, SITE_NAME_MAX, "%.*s+0x%llx", (int)module.length, module.name, module.offset);
+	return known;
 }
 
 struct site_trace {
@@ -113,7 +140,8 @@ struct site_trace {
 	unsigned count;
 };
 
-static void site_frames(const char *output, struct site_trace *t)
+/* The frames of the reader, or, where it has none, those of the C library. */
+static void site_frames(const char *output, bool libraries, struct site_trace *t)
 {
 	const char *maps = strstr(output, "Mapped address spaces");
 
@@ -121,7 +149,9 @@ static void site_frames(const char *output, struct site_trace *t)
 		maps = strstr(maps, "objfile");
 	for (const char *line = output; *line == '#' && t->count < SITE_LOOK;) {
 		char *name = t->names[t->count];
-		t->count += site_frame(line, maps ? strchr(maps, '\n') : NULL, name) && !site_is_machinery(name);
+		bool library = false;
+		t->count += site_frame(line, maps ? strchr(maps, '\n') : NULL, name, &library) &&
+			    (libraries ? !site_is_machinery(name) : !library);
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
@@ -159,8 +189,8 @@ char *try_site_parse(const char *output)
 
 	for (const char *p = output; (p = strstr(p, SITE_MARK)); p++)
 		mark = p;
-	if (mark)
-		site_frames(mark + strlen(SITE_MARK), &t);
+	for (unsigned libraries = 0; mark && !t.count && libraries < 2; libraries++)
+		site_frames(mark + strlen(SITE_MARK), libraries, &t);
 	bool recursion = t.count && site_recurs(&t, t.names[t.count - 1]);
 	unsigned begin = site_begin(&t, recursion);
 	for (unsigned i = begin; i < t.count && frames < SITE_FRAMES; i++) {
@@ -195,6 +225,8 @@ char **try_site_command(char *const *arguments)
 					   "set startup-with-shell off",
 					   "-ex",
 					   "set print frame-arguments none",
+					   "-ex",
+					   "set print frame-info location-and-address",
 					   "-ex",
 					   "run",
 					   "-ex",

@@ -152,6 +152,32 @@ ONLY=(--valid --only dangling-string-ref --only truncated-record --only bad-magi
 	jq -e '.groups[0].site[0:2] == ["look", "main"]' <<< "$output"
 }
 
+@test "the C library's functions are not the place of a crash" {
+	command -v gdb > /dev/null || skip "gdb is not installed"
+	command -v gcc > /dev/null || skip "gcc is not installed"
+	unset ASAN_OPTIONS UBSAN_OPTIONS # of the tests of this program
+	cat > sorts.c <<-'END'
+		#include <stdlib.h>
+		#include <string.h>
+		__attribute__((noinline)) static size_t string_length(const char *s) { return strlen(s); }
+		__attribute__((noinline)) static int compare(const void *a, const void *b)
+		{
+			return (int)string_length(*(char *const *)a) - (int)string_length(*(char *const *)b);
+		}
+		__attribute__((noinline)) static int sort_all(char **list) { qsort(list, 3, sizeof(*list), compare); return *list[0] & 0; }
+		int main(int n, char **files) { char *list[3] = { files[1], (char *)(long)(n - 1), files[1] }; return n == 2 ? sort_all(list) : 0; }
+	END
+	gcc -g -O0 sorts.c -o plain
+	gcc -g -O0 -fsanitize=address sorts.c -o sanitized
+	exits 1 try --timeout 20 -f fxt --valid --format=json -- ./plain {}
+	jq -e '.groups[0].site == ["string_length", "compare", "sort_all"]' <<< "$output"
+	exits 1 try --timeout 20 --memory 0 --no-debugger -f fxt --valid --format=json -- ./sanitized {}
+	jq -e '.groups[0].site == ["string_length", "compare", "sort_all"]' <<< "$output"
+	gcc -O0 sorts.c -s -o stripped
+	exits 1 try --timeout 20 -f fxt --valid --format=json -- ./stripped {}
+	jq -e '.groups[0].site | length == 3 and all(startswith("stripped+0x"))' <<< "$output"
+}
+
 @test "a recursion without end is at one place, wherever the stack ends" {
 	command -v gdb > /dev/null || skip "gdb is not installed"
 	command -v gcc > /dev/null || skip "gcc is not installed"
