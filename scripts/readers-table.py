@@ -5,7 +5,7 @@
 
 Readers: trace-cmd and uftrace of Debian, and Perfetto where npm is reached (scripts/perfetto-setup.sh). For each rule a capture that
 breaks it (gen --host), from the first seed whose sound capture the reader reads whole. A process has 20 s and 2 GB. Takes some minutes. Nothing is decided by exit codes alone: the events that
-the reader shows are counted against the records that check counts.
+the reader shows are counted against the records that check counts. The groups that readers-groups.py wrote stay.
 """
 import argparse
 import collections
@@ -146,6 +146,8 @@ def write(rows, rules, versions):
     for _, reader, answer, _ in rows:
         by[reader][kind_of(answer)] += 1
     severity = {r["id"]: r["severity"] for r in rules}
+    with open("fuzz/READERS.md", encoding="utf-8") as f:
+        groups = re.search(r"## Groups\n.*?(?=## All\n)", f.read(), re.S)
     with open("fuzz/READERS.md", "w", encoding="utf-8") as f:
         f.write("# What readers do with a capture of each rule\n\nMade by `scripts/readers-table.py`; not written by hand. One capture a rule, "
                 f"from a seed whose sound capture the reader reads whole.\n{versions}. Events are counted against the records that `check` counts.\n\n")
@@ -157,7 +159,7 @@ def write(rows, rules, versions):
         for rule, reader, answer, words in rows:
             if answer.startswith(("crashes", "hangs")):
                 f.write(f"| {rule} | {severity[rule]} | {reader} | {answer} | {cell(words)} |\n")
-        f.write("\n## All\n\n| rule | reader | answer |\n|---|---|---|\n")
+        f.write("\n" + (groups.group() if groups else "") + "## All\n\n| rule | reader | answer |\n|---|---|---|\n")
         f.writelines(f"| {rule} | {reader} | {answer} |\n" for rule, reader, answer, _ in rows)
 
 
