@@ -3,6 +3,7 @@
 #include "cli/reader.h"
 #include "cli/try.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,14 @@ struct reduce_end {
 	int code;
 	struct try_crash crash; /* with --count-with or --reader: the summary is what the group says */
 	bool wrong;		/* with them: another number of records than check counts, or the readers disagree */
+	char *place;		/* of the whole capture, where only the debugger knows it; NULL: it is not asked */
+};
+
+/* When the debugger is asked, which takes longer than most commands. */
+enum reduce_asking {
+	REDUCE_HALVED,	/* each time the capture has lost half of its bytes, and at the end */
+	REDUCE_SLIPPED, /* that found another place: from the beginning again, */
+	REDUCE_ALWAYS,	/* and each candidate that ends alike */
 };
 
 struct reduce {
@@ -32,6 +41,8 @@ struct reduce {
 	uint64_t tries, work, records_before, records; /* of the smallest so far */
 	uint64_t size_before, size;
 	int64_t started, shown; /* milliseconds */
+	enum reduce_asking asking;
+	uint64_t asked, candidate; /* bytes of the last one of which the debugger was asked, and of this one */
 	bool out_of_time;
 	int failed;
 };
@@ -115,13 +126,36 @@ static struct reduce_end reduce_run_once(struct reduce *r, const char *path, uin
 	return e;
 }
 
+/* Whether the command crashes where it did on the whole capture, as far as that is asked now. */
+static bool reduce_place_is(struct reduce *r, const char *path)
+{
+	if (!r->like.place || (r->asking == REDUCE_HALVED && r->candidate > r->asked / 2))
+		return true;
+	char *place = try_site_of(r->options, path);
+	bool same = reduce_same(r->like.place, place);
+	free(place);
+	r->asked = r->candidate;
+	if (!same && r->asking == REDUCE_HALVED && !cli_signals_caught())
+		r->asking = REDUCE_SLIPPED;
+	return same;
+}
+
 /* Whether a run ends as those of the whole capture did. Another crash is another bug, also where the reader ends in the same way.
  */
-static bool reduce_ends_alike(const struct reduce *r, const struct reduce_end *e)
+static bool reduce_ends_alike(struct reduce *r, const struct reduce_end *e, const char *path)
 {
-	return !r->failed && e->end != CHILD_CANCELLED && e->end == r->like.end && e->wrong == r->like.wrong &&
-	       (e->end == CHILD_HUNG || e->code == r->like.code) && reduce_same(r->like.crash.site, e->crash.site) &&
-	       (e->crash.site || reduce_same(r->like.crash.summary, e->crash.summary));
+	if (r->failed || e->end == CHILD_CANCELLED || e->end != r->like.end || e->wrong != r->like.wrong ||
+	    (e->end != CHILD_HUNG && e->code != r->like.code) || !reduce_same(r->like.crash.site, e->crash.site) ||
+	    (!e->crash.site && !reduce_same(r->like.crash.summary, e->crash.summary)))
+		return false;
+	return reduce_place_is(r, path);
+}
+
+/* Whether a debugger may know more of how a run ended than its signal. */
+static bool reduce_asks(const struct reduce *r, const struct reduce_end *e)
+{
+	return e->end == CHILD_KILLED && e->code != SIGKILL && !e->crash.site && !reduce_judges(r->options) &&
+	       !r->options->no_debugger && try_site_possible();
 }
 
 /* The whole capture: the end to look for is that of the first run that fails, else of the first. */
@@ -139,8 +173,10 @@ static void reduce_begin(struct reduce *r, const char *path, uint64_t records)
 		try_crash_free(&r->like.crash);
 		r->like = e;
 		if (fails)
-			return;
+			break;
 	}
+	if (!r->failed && reduce_asks(r, &r->like))
+		r->like.place = try_site_of(r->options, path);
 }
 
 /* Whether enough of the runs end alike. */
@@ -160,7 +196,7 @@ static bool reduce_reads_often(struct reduce *r, const char *path, uint64_t reco
 		if (alike + (o->repeat - i) < o->enough)
 			break;
 		struct reduce_end e = reduce_run_once(r, path, records);
-		alike += reduce_ends_alike(r, &e);
+		alike += reduce_ends_alike(r, &e, path);
 		try_crash_free(&e.crash);
 	}
 	return alike >= o->enough;
@@ -207,7 +243,7 @@ static bool reduce_progress(void *ctx, uint64_t done, uint64_t total)
 	(void)total;
 	if (r->options->budget && (uint64_t)(cli_now() - r->started) >= 1000 * r->options->budget)
 		r->out_of_time = true;
-	return !r->out_of_time && !cli_signals_caught();
+	return !r->out_of_time && !cli_signals_caught() && r->asking != REDUCE_SLIPPED;
 }
 
 /* tracemend_predicate.holds */
@@ -217,12 +253,14 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 	uint64_t records = 0;
 
 	r->tries++;
-	r->work += cli_sample_size(candidate);
-	bool good = !r->failed && reduce_checks(r, candidate, &records) && (!r->command || reduce_reads(r, candidate, records));
+	r->candidate = cli_sample_size(candidate);
+	r->work += r->candidate;
+	bool good = !r->failed && r->asking != REDUCE_SLIPPED && reduce_checks(r, candidate, &records) &&
+		    (!r->command || reduce_reads(r, candidate, records));
 	if (!r->begun) {
 		r->begun = true;
 		r->records_before = records;
-		r->size_before = cli_sample_size(candidate);
+		r->size_before = r->asked = cli_sample_size(candidate);
 		if (r->options->rule && !r->options->strict)
 			r->predicate.work = reduce_work(r->size_before);
 	}
@@ -288,7 +326,8 @@ static void reduce_say(const struct reduce *r)
 	else if (r->command && r->like.end == CHILD_EXITED)
 		printf("  the command ends with exit %d\n", r->like.code);
 	if (r->command && r->like.end == CHILD_KILLED)
-		printf("  the command is killed by %s\n", child_signal_name(name, r->like.code));
+		printf("  the command is killed by %s%s%s\n", child_signal_name(name, r->like.code), r->like.place ? " in " : "",
+		       r->like.place ? r->like.place : "");
 	if (r->command && r->like.end == CHILD_HUNG)
 		puts("  the command hangs");
 	printf("written to %s\n", cli_show(output, r->options->output));
@@ -361,13 +400,52 @@ static struct tracemend_sample *reduce_inside_out(struct reduce *r, struct trace
 	return reduce_again(r, tracemend_open(r->options->paths.items[0], &r->library, &error), sample, r->size);
 }
 
+/* Writes the sample, and asks the debugger. */
+static void reduce_look(struct reduce *r, const struct tracemend_sample *sample)
+{
+	struct tracemend_error error = { 0 };
+	char *path = NULL;
+
+	r->asked = UINT64_MAX;
+	r->candidate = 0;
+	if (tracemend_sample_write(sample, r->scratch, &error) != TM_OK)
+		r->failed = cli_fail(&error);
+	else if (asprintf(&path, "%s/%s", r->scratch, tracemend_sample_name(sample)) < 0)
+		r->failed = cli_memory();
+	else
+		(void)reduce_place_is(r, path);
+	if (path)
+		cli_path_remove(path);
+	free(path);
+}
+
+/* Where the crash slipped to another place, everything again, with the place in the predicate. */
+static struct tracemend_sample *reduce_whole(struct reduce *r, struct tracemend_input *input, struct tracemend_error *error)
+{
+	struct tracemend_sample *sample = tracemend_reduce(input, &r->library, &r->predicate, error);
+
+	if (sample && r->like.place && r->asking == REDUCE_HALVED && !r->failed && !cli_signals_caught())
+		reduce_look(r, sample);
+	if (r->asking == REDUCE_SLIPPED) {
+		tracemend_sample_free(sample);
+		sample = NULL;
+	}
+	bool again = r->asking == REDUCE_SLIPPED && !r->failed && !r->out_of_time && !cli_signals_caught();
+	r->asking = REDUCE_ALWAYS;
+	if (!again)
+		return sample;
+	r->size = r->size_before;
+	*error = (struct tracemend_error){ 0 };
+	return tracemend_reduce(input, &r->library, &r->predicate, error);
+}
+
 static int reduce_run(struct reduce *r)
 {
 	struct tracemend_error error = { 0 };
 	struct tracemend_input *input = tracemend_open(r->options->paths.items[0], &r->library, &error);
 	int code;
 
-	struct tracemend_sample *reduced = input ? tracemend_reduce(input, &r->library, &r->predicate, &error) : NULL;
+	struct tracemend_sample *reduced = input ? reduce_whole(r, input, &error) : NULL;
 
 	tracemend_close(input);
 	if (reduced)
@@ -421,6 +499,7 @@ int cli_reduce(struct cli_options *o)
 	if (r.scratch)
 		cli_path_remove(r.scratch);
 	try_crash_free(&r.like.crash);
+	free(r.like.place);
 	free(r.scratch);
 	cli_errors_close(&r.errors);
 	return code;

@@ -167,12 +167,13 @@ const struct cli_command cli_commands[] = {
 			    "       tracemend reduce [OPTIONS] PATH -o OUT --reader 'COMMAND {}' --reader 'COMMAND {}'",
 		.description =
 			"Removes files, groups of records, records and parts of records, and corrects sizes, counts and\n"
-			"offsets, while check reports the rule, or the command ends in the same way (by the same signal or\n"
-			"exit code, or at the time limit). No single record of the result can be removed. With --rule, the\n"
-			"result has no errors that the whole capture does not have, unless it would be larger than 1 KB\n"
-			"(tracedat: 8 KB) otherwise, which is reported then. With --count-with, the result has no errors, and\n"
-			"the command prints another number of records than check counts; with --reader, the readers\n"
-			"disagree as they do on the whole capture. Only regular files of a directory are used:\n"
+			"offsets, while check reports the rule, or the command ends in the same way (by the same signal, at\n"
+			"the place where gdb, if it is installed, finds the crash; by the same exit code; or at the time\n"
+			"limit). No single record of the result can be removed. With --rule, the result has no errors that\n"
+			"the whole capture does not have, unless it would be larger than 1 KB (tracedat: 8 KB) otherwise,\n"
+			"which is reported then. With --count-with, the result has no errors, and the command prints another\n"
+			"number of records than check counts; with --reader, the readers disagree as they do on the whole\n"
+			"capture. Only regular files of a directory are used:\n"
 			"symbolic links and FIFOs are ignored, since they lead out of the capture.\n\n" INPUTS,
 		.ending = "Exit status:\n"
 			  "  0   the result was written\n"
@@ -186,7 +187,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend reduce big.fxt -o small.fxt --rule dangling-string-ref\n"
 			  "  tracemend reduce crash.dat -o small.dat -- trace-cmd report {}\n"
 			  "  tracemend reduce crash.dat -o small.dat --repeat 10 --enough 3 --budget 600 -- trace-cmd report {}\n",
-		.accepts = "-fpoWHXTYNde123yqvhZ",
+		.accepts = "-fpoWHXTYNde123GyqvhZ",
 		.run = cli_reduce,
 	},
 	{

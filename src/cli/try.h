@@ -134,6 +134,8 @@ char *try_reader_name(const struct cli_options *o, size_t which);
 /* Asks the program for its version, and the system where it is from. False: out of memory. */
 bool try_reader_ask(struct try *t);
 void try_reader_free(struct try_reader *reader);
+/* The place at which the command crashes on the path: runs it in the debugger, and gives what try_site_parse() finds. */
+char *try_site_of(const struct cli_options *o, const char *path);
 
 /* ---- try_page.c ---- */
 

@@ -220,21 +220,10 @@ void try_case_run(struct try *t, struct try_case *c, size_t slot)
 	try_case_use(t, c, slot, try_case_judge);
 }
 
-/* The place of the crash; the caller frees it. NULL: it is not known. */
-static char *try_site(const struct try *t, const char *path)
-{
-	struct child_result result;
-
-	reader_run(t->options, READER_DEBUG, path, &result);
-	char *site = result.output ? try_site_parse(result.output) : NULL;
-	child_result_free(&result);
-	return site;
-}
-
 static void try_case_debug(struct try *t, struct try_case *c, const char *path, const struct try_check *check)
 {
 	(void)check;
-	char *site = try_site(t, path);
+	char *site = try_site_of(t->options, path);
 	if (site) {
 		free(c->site);
 		c->site = site;
@@ -295,7 +284,7 @@ static bool try_wish_ends(struct try_wish *w, const char *path)
 		return false;
 	}
 	if (debugged && c.outcome == like->outcome && !c.site && w->site)
-		c.site = try_site(w->try, path);
+		c.site = try_site_of(w->try->options, path);
 	if (debugged && !w->site) {
 		good = c.outcome == like->outcome && c.code == like->code;
 	} else if (c.outcome == like->outcome) {

@@ -164,3 +164,13 @@ void try_reader_free(struct try_reader *reader)
 	free(reader->build_id);
 	free(reader->package);
 }
+
+char *try_site_of(const struct cli_options *o, const char *path)
+{
+	struct child_result result;
+
+	reader_run(o, READER_DEBUG, path, &result);
+	char *site = result.output ? try_site_parse(result.output) : NULL;
+	child_result_free(&result);
+	return site;
+}

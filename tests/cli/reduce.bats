@@ -96,6 +96,33 @@ small() {
 	exits 0 reduce little -o both --rule missing-initialization --tries 20 -- ./reader {} || [ "$status" = 4 ]
 }
 
+@test "the crash stays at its place, where a debugger finds it" {
+	command -v gdb > /dev/null || skip "gdb is not installed"
+	command -v gcc > /dev/null || skip "gcc is not installed"
+	"$TRACEMEND" gen -q -f fxt --without large -o made
+	file=made/$(label 1 file)
+	cat > two.c <<-'END'
+		#include <stdio.h>
+		__attribute__((noinline)) static void small(volatile char *p) { *p = 1; }
+		__attribute__((noinline)) static void large(volatile char *p) { *p = 2; }
+		int main(int n, char **files)
+		{
+			FILE *in = n == 2 ? fopen(files[1], "rb") : NULL;
+			long size = in && !fseek(in, 0, SEEK_END) ? ftell(in) : 0;
+			(size < 300 ? small : large)((char *)0);
+			return 0;
+		}
+	END
+	gcc -g -O0 two.c -o two
+	exits 0 reduce "$file" -o little --budget 20 --timeout 20 -- ./two {}
+	grep -q '^  the command is killed by SIGSEGV in large < main$' <<< "$output"
+	[ "$(stat -c %s little)" -ge 300 ]
+	[ "$(stat -c %s little)" -lt "$(stat -c %s "$file")" ]
+	exits 0 reduce "$file" -o any --timeout 20 --no-debugger -- ./two {}
+	grep -q '^  the command is killed by SIGSEGV$' <<< "$output"
+	[ "$(stat -c %s any)" -lt 100 ]
+}
+
 @test "what no format knows is reduced by bytes" {
 	head -c 3000 /dev/urandom > noise
 	printf 'needle' >> noise
