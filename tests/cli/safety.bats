@@ -167,3 +167,8 @@ inside() {
 	tm reduce broken.bin -o result/small --command 'echo x >> elsewhere/reduced; exit 7 # {}'
 	[ "$status" = 0 ] && [ -s elsewhere/reduced ] && [ -e result/small ]
 }
+
+@test "good and bad symbols in turn take memory as they take bytes" {
+	command -v time > /dev/null || [ -x /usr/bin/time ] || skip "time is not installed"
+	python3 "$HERE/../tools/floods.py" --tool "$TRACEMEND" --format tracedat --family "kallsyms of" --sizes 8 --rounds 1
+}

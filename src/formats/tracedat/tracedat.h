@@ -51,6 +51,8 @@
  * size-overflow-bomb, and decoding stops there. Real captures are below 20. */
 #define TRACEDAT_RATIO_MAX 5000u
 #define TRACEDAT_RATIO_ALL_MAX 200u
+/* Runs of lines of a text that repair leaves out one by one. A kernel has some 200,000 symbols. */
+#define TRACEDAT_LINE_RUNS_MAX 131072u
 /* Nesting and widths of a print format that readers survive. */
 #define TRACEDAT_PRINT_DEPTH_MAX 200u
 #define TRACEDAT_PRINT_WIDTH_MAX 4096u

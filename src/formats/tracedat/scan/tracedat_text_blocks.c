@@ -22,6 +22,7 @@ struct lines {
 	/* lines that follow each other and are left out for one reason: told to the plan when the next one is not */
 	size_t dropped_from, dropped_to;
 	unsigned dropped_rule;
+	unsigned runs; /* of such lines */
 	/* the line */
 	const char *line;
 	size_t from, length;
@@ -57,8 +58,13 @@ static void lines_drop(struct lines *l, unsigned rule)
 	l->kept += l->from - l->kept_from;
 	l->kept_from = l->at;
 	l->w->out.lost_other = true;
-	if (l->from != l->dropped_to || rule != l->dropped_rule)
+	if (l->from != l->dropped_to || rule != l->dropped_rule) {
 		lines_tell_dropped(l);
+		l->runs++;
+	}
+	/* Where good and bad lines take turns on and on, what is left is no text of a kernel: it goes as one. */
+	if (l->runs >= TRACEDAT_LINE_RUNS_MAX)
+		l->kept_from = l->at = l->end;
 	l->dropped_rule = rule;
 	l->dropped_to = l->at;
 	l->placed = true;
