@@ -277,6 +277,11 @@ bool uftrace_rebuild_task_time(struct uftrace_walk *w, uint64_t tid, struct sour
 
 	if (!line || !line->verbatim)
 		return false;
+	/* A fork before the session of its parent would be moved back to it. */
+	if (line->kind == UFTRACE_LINE_FORK && !w->info->foreign &&
+	    uftrace_session_at(w->sessions, w->tasks, line->parent, time) == UFTRACE_NONE &&
+	    uftrace_session_at(w->sessions, w->tasks, line->parent, line->time) != UFTRACE_NONE)
+		return false;
 	const char *text = w->tasks->text + line->offset;
 	size_t from, length = time_of_line(w, line, &from);
 	if (!length)
