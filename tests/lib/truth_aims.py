@@ -31,7 +31,7 @@ CEILINGS = {
         "fxt": {"doubted, one hit": 5.0},
         "ktrace": {},
         "lttng": {"doubted, one hit": 2.2, "lost, 25 hits": 0.78},
-        "tracedat": {"doubted, one hit": 4.4, "lost, 25 hits": 43},
+        "tracedat": {"lost, 25 hits": 43},
         "uftrace": {"invented": 1},
     },
     "all": {

@@ -6,6 +6,10 @@
 static bool damage_explains(const struct tracedat_cpu *c)
 {
 	uint64_t absent = c->size > c->length ? (c->size - c->length) / TRACEDAT_RECORD_LEAST : 0;
+	uint64_t most = c->stat->entries + c->stat->read, records = c->records - c->repeated;
+	/* Where pages were read while the kernel counted, there are more than the least. */
+	if (!c->missing && records < most && most - records <= c->room)
+		return true;
 	return c->missing && c->missing <= c->room + absent;
 }
 

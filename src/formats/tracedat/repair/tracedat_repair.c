@@ -147,6 +147,9 @@ static void account(struct tracedat_walk *w)
 	if (!w->shape.old_ring)
 		tracedat_displaced_doubt(w);
 	unknown |= account_sections(w);
+	if (w->prefix.torn)
+		plan_doubt(plan, w->source, 0, w->source->size,
+			   "another trace.dat begins inside of the initial block: nothing else is left of the one that began here");
 	if (w->prefix.lost)
 		plan_doubt(plan, w->source, 0, w->prefix.end,
 			   plan_why(plan, "inferred from the content: version %u, %s, longs of %u bytes, pages of %u",

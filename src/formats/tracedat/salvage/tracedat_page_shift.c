@@ -89,31 +89,80 @@ static void range_step(struct tracedat_walk *w, struct tracedat_cpu *c, struct t
 	/* It may have been cut at the end of the file, where it seemed to end. */
 	c->length = last ? c->size : c->length + (c->from - from);
 	c->from = from;
-	if (c->length > w->source->size - from)
-		c->length = w->source->size - from;
+	if (c->length > tracedat_file_end(w) - from)
+		c->length = tracedat_file_end(w) - from;
+}
+
+/* Where the table of the buffer says that its data ends. */
+static uint64_t stated_end(const struct tracedat_buffer *b)
+{
+	uint64_t end = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		const struct tracedat_cpu *c = &b->cpus[i];
+		if (c->size && c->offset <= UINT64_MAX - c->size && c->offset + c->size > end)
+			end = c->offset + c->size;
+	}
+	return end;
+}
+
+/* What is known of the pages of a buffer that moved. */
+struct steps {
+	struct tracedat_walk *w;
+	uint32_t size;
+	bool absent, extra; /* the file is a page shorter than the table says, or a page longer */
+	bool stepped;
+};
+
+/* Whether the data of c begins a page earlier (-1) or later (1) than its table says; 0: neither. */
+static int range_away(struct steps *s, const struct tracedat_cpu *c, const struct tracedat_cpu *last)
+{
+	struct tracedat_walk *w = s->w;
+	/* Behind what moved all did, also what seems to be behind the end of the file. */
+	bool behind = s->stepped && (s->absent || s->extra) && c->size;
+
+	if ((!c->length && !behind) || c->from < 3 * (uint64_t)s->size)
+		return 0;
+	if (behind)
+		return s->absent ? -1 : 1;
+	bool begins = cpu_begins(w, c->from, s->size);
+	if (begins && !s->absent)
+		return 0;
+	w->data.shifts++;
+	bool earlier = !s->extra && cpu_begins(w, c->from - s->size, s->size);
+	bool later = !begins && cpu_begins(w, c->from + s->size, s->size);
+	if (earlier == later || (earlier && last->length && last->length <= s->size))
+		return 0;
+	return earlier ? -1 : 1;
+}
+
+/* The first one has no other in front of it, but a page of its own. */
+static void first_step(struct tracedat_walk *w, struct tracedat_cpu *first, uint32_t size)
+{
+	uint64_t before = first->length && first->from >= 2 * (uint64_t)size ? page_time(w, first->from - size, size) : 0;
+	if (before && before <= page_time(w, first->from, size))
+		range_step(w, first, NULL, first->from - size, true);
 }
 
 void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
-	uint32_t size = b->page_size;
+	struct steps s = { .w = w, .size = b->page_size };
+	uint64_t end = stated_end(b), real = tracedat_file_end(w);
 	bool all_earlier = false;
 
+	s.absent = end && end == real + s.size;
+	s.extra = end && end + s.size == real && page_time(w, end, s.size);
+	if (!s.extra && !findings_errors(w->findings))
+		return;
 	for (size_t i = 1; i < b->count && w->data.shifts < SHIFTS_MAX; i++) {
 		struct tracedat_cpu *c = &b->cpus[i], *last = &b->cpus[i - 1];
-		if (!c->length || c->from < 3 * (uint64_t)size || cpu_begins(w, c->from, size))
+		int away = range_away(&s, c, last);
+		if (!away)
 			continue;
-		w->data.shifts++;
-		bool earlier = cpu_begins(w, c->from - size, size), later = cpu_begins(w, c->from + size, size);
-		if (earlier == later || (earlier && last->length && last->length <= size))
-			continue;
-		all_earlier |= earlier && i == 1;
-		range_step(w, c, last, earlier ? c->from - size : c->from + size, earlier);
+		all_earlier |= away < 0 && i == 1;
+		s.stepped = true;
+		c->lost = false;
+		range_step(w, c, last, away < 0 ? c->from - s.size : c->from + s.size, away < 0);
 	}
-	/* The first one has no other in front of it, but a page of its own. */
-	struct tracedat_cpu *first = b->count ? &b->cpus[0] : NULL;
-	if (!all_earlier || !first->length || first->from < 2 * (uint64_t)size)
-		return;
-	uint64_t before = page_time(w, first->from - size, size);
-	if (before && before <= page_time(w, first->from, size))
-		range_step(w, first, NULL, first->from - size, true);
+	if (all_earlier)
+		first_step(w, &b->cpus[0], s.size);
 }

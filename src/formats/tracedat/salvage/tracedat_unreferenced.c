@@ -1,5 +1,6 @@
 /* CPU data that no table names, carved between and behind the ranges in use and assigned to CPUs without data. */
 #include "core/bytes.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
 #include <stdlib.h>
@@ -122,12 +123,12 @@ static const uint8_t *page_cut(struct tracedat_walk *w, uint64_t at, uint64_t to
 	return p && tracedat_page_cut_sound(&w->shape, tracedat_known(w), p, (uint32_t)(to - at), size) ? p : NULL;
 }
 
-/* Uncompressed pages in [from, to). */
-static void search_pages(struct search *found, uint64_t from, uint64_t to)
+/* Uncompressed pages in [at, to), one at `at`. */
+static void search_pages(struct search *found, uint64_t at, uint64_t to)
 {
 	struct tracedat_walk *w = found->w;
 	uint32_t size = w->data.buffers[found->buffer].page_size;
-	uint64_t at = tracedat_align(from, size), end = at;
+	uint64_t end = at;
 	const uint8_t *p;
 
 	for (; to >= at && to - at >= size && w->status == TM_OK; at += size) {
@@ -175,14 +176,42 @@ static void search_chunks(struct search *found, uint64_t from, uint64_t to)
 	}
 }
 
-/* The number of plausible pages at page-aligned offsets of [from, to). */
-static uint64_t count_pages(struct tracedat_walk *w, uint64_t from, uint64_t to, uint32_t size)
+/* The number of plausible pages in [at, to), one at `at`. */
+static uint64_t count_pages(struct tracedat_walk *w, uint64_t at, uint64_t to, uint32_t size)
 {
 	uint64_t n = 0;
-	uint64_t at = tracedat_align(from, size);
 	for (; to >= at && to - at >= size; at += size)
 		n += tracedat_page_at(w, at, size);
 	return n + (page_cut(w, at, to, size) != NULL);
+}
+
+/* Whether another trace.dat begins at `at`, up to `to`, which is reported, or further in front: its pages are not ours. */
+static bool gap_is_other(struct tracedat_walk *w, uint64_t from, uint64_t at, uint64_t to)
+{
+	const uint8_t *magic = window_at(&w->window, at, TRACEDAT_MAGIC_SIZE);
+
+	if (w->meta.other && from > w->meta.other)
+		return true;
+	if (!magic || memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE))
+		return false;
+	(void)tracedat_report(w, TRACEDAT_RULE_trailing_bytes, at, to - at, "another trace.dat of %llu bytes begins here",
+			      (unsigned long long)(to - at));
+	return true;
+}
+
+/* The number of pages in [*from, to), and where the first of them begins: not at its offset where bytes were inserted or removed.
+ */
+static uint64_t gap_pages(struct tracedat_walk *w, uint64_t *from, uint64_t to, uint32_t size, bool lost)
+{
+	uint64_t begin = tracedat_align(*from, size), pages = count_pages(w, begin, to, size);
+
+	if (!pages && lost && to - *from > size) {
+		uint64_t place = tracedat_page_shifted(w, begin, size, (to - *from) / size, *from, to);
+		begin = place != UINT64_MAX ? place : begin;
+		pages = place != UINT64_MAX ? count_pages(w, begin, to, size) : 0;
+	}
+	*from = begin;
+	return pages;
 }
 
 /* Examines a range that is not in use. */
@@ -190,18 +219,16 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 {
 	struct tracedat_buffer *b = &w->data.buffers[buffer];
 	struct finding *fd;
-	uint64_t nonzero = window_skip_zeros(&w->window, from);
+	uint64_t nonzero = window_skip_zeros(&w->window, from), other = w->meta.other;
+	/* Pages behind the beginning of another trace.dat are not ours. */
+	if (other && from < other && other < to && nonzero < other)
+		to = other;
 	if (from >= to || nonzero >= to)
 		return;
-	/* Another trace.dat behind this one: its pages are not ours. */
-	const uint8_t *magic = window_at(&w->window, nonzero, TRACEDAT_MAGIC_SIZE);
-	if (magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE)) {
-		(void)tracedat_report(w, TRACEDAT_RULE_trailing_bytes, nonzero, to - nonzero,
-				      "another trace.dat of %llu bytes begins here", (unsigned long long)(to - nonzero));
+	if (gap_is_other(w, from, nonzero, to))
 		return;
-	}
 	bool lost = w->data.errors || !b->count || cpu_is_missing(w);
-	uint64_t pages = b->compressed ? 0 : count_pages(w, from, to, b->page_size);
+	uint64_t begin = from, pages = b->compressed ? 0 : gap_pages(w, &begin, to, b->page_size, lost);
 	if (b->compressed && lost) {
 		struct search s = { .w = w, .buffer = buffer };
 		search_chunks(&s, from, to);
@@ -210,7 +237,7 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 			return;
 	} else if (pages && lost) {
 		struct search s = { .w = w, .buffer = buffer };
-		search_pages(&s, from, to);
+		search_pages(&s, begin, to);
 	}
 	if (pages) {
 		if (!w->data.errors || !findings_errors(w->findings)) {

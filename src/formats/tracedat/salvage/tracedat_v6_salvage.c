@@ -1,6 +1,7 @@
 /* Version 6 with wrong sizes: blocks are searched from both ends, forward by their texts, backward from the data tag by
  * sizes that lead exactly to a known block. */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
@@ -270,9 +271,11 @@ static bool table_fits(const struct tracedat_v6 *v, size_t at, bool empty)
 			continue;
 		if (offset % page || size % page || offset < behind || size > all || offset > all + page)
 			return false;
-		if (size && (offset > all - size || (end ? offset != end : offset > behind + CLOCK_SIZE_MAX + page)))
+		/* Bytes may be missing: the data is less than a page in front of its place then. */
+		if (size && (offset + size >= all + page || (end ? offset != end : offset > behind + CLOCK_SIZE_MAX + page)))
 			return false;
-		if (size && !end && !tracedat_page_at(v->w, offset, page))
+		if (size && !end && !tracedat_page_at(v->w, offset, page) &&
+		    tracedat_page_shifted(v->w, offset, page, size / page, behind, all) == UINT64_MAX)
 			return false;
 		end = size ? offset + size : end;
 	}

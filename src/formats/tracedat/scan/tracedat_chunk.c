@@ -231,9 +231,14 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 	bytes_free(&out);
 }
 
-static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to)
+/* usize: its bytes, as it says; 0: nothing says that. */
+static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to, uint32_t usize)
 {
+	uint32_t most = 10 * set->stream->page_size;
+
 	set->lost = true;
+	if (set->stream->cpu && !set->w->emitting)
+		set->stream->cpu->room += (usize && usize < most ? usize : most) / TRACEDAT_RECORD_LEAST;
 	set->stream->pending_missed = true;
 	if (set->stream->text)
 		tracedat_text_break(set->stream->text);
@@ -273,7 +278,7 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 	if (!begins && !chained && next == set->limit)
 		return false;
 	if (next == set->limit && set->stream->cpu->clipped && !chained) {
-		chunk_lose(set, set->at, next);
+		chunk_lose(set, set->at, next, 0);
 		set->at = next;
 		return false;
 	}
@@ -283,7 +288,7 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 		next = inside;
 	chunk_report(set, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, set->at, next - set->at,
 		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - set->at));
-	chunk_lose(set, set->at, next);
+	chunk_lose(set, set->at, next, chained ? c->usize : 0);
 	set->at = next;
 	set->count++;
 	return true;
@@ -326,7 +331,7 @@ static bool chunk_next(struct chunks *set)
 	    !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
 		chunk_report(set, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);
-		chunk_lose(set, c.at, c.at + 8 + c.frame);
+		chunk_lose(set, c.at, c.at + 8 + c.frame, (uint32_t)c.size);
 	} else {
 		chunk_size_check(set, &c);
 		if (set->stream->text)

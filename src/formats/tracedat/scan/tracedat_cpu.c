@@ -24,6 +24,13 @@ static const uint8_t *partial_page(struct tracedat_walk *w, uint64_t at, uint32_
 	return w->pages.chunk;
 }
 
+/* Bytes are missing in the page, and nothing inside of it shows where. */
+static void page_is_short(struct tracedat_walk *w, const struct tracedat_stream *stream, uint64_t at, uint64_t length)
+{
+	if (!w->emitting && w->s->plan && !stream->holed)
+		plan_doubt(w->s->plan, w->source, at, length, "bytes of this page are missing, and nothing shows where");
+}
+
 static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *stream, uint64_t at, uint32_t n)
 {
 	uint32_t size = stream->page_size, records = 0, bad = 0;
@@ -37,6 +44,9 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 		w->findings = w->scratch;
 		verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
 		w->findings = findings;
+		/* The data of another CPU, or a table, begins too early: the file is not cut there. */
+		if (records && stream->cpu->clipped && !(stream->cpu->size % size) && at + n < tracedat_file_end(w))
+			page_is_short(w, stream, at, n);
 	}
 	w->pages.records += w->emitting ? 0 : records;
 	if (!w->emitting)
@@ -60,37 +70,59 @@ static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *strea
 	w->out.lost_is = TM_UNKNOWN_COUNT;
 }
 
+/* Where the page that should be at `at` is, less than a page away: bytes were inserted or removed in the page before. UINT64_MAX:
+ * it is there, or nowhere. */
+static uint64_t page_moved(struct tracedat_walk *w, const struct tracedat_stream *stream, uint64_t at, uint64_t end)
+{
+	const struct tracedat_cpu *c = stream->cpu;
+	uint32_t size = stream->page_size;
+	const uint8_t *next = w->source->size - at >= size ? window_at(&w->window, at, size) : NULL;
+
+	/* Of a CPU that ends inside of a page, the next one may begin too early. */
+	if (next ? tracedat_page_plausible(w, next, size, NULL) || bytes_are_zero(next, size) : stream->sound || !c->clipped)
+		return UINT64_MAX;
+	if (end - at < size && !c->clipped)
+		return UINT64_MAX;
+	/* A page that is sound ends where the next one begins, or later. */
+	uint64_t high = stream->sound ? at : c->limit > end ? c->limit : end;
+	return tracedat_page_shifted(w, at, size, (end - at) / size, at - size + 4, high);
+}
+
+static void page_step(struct tracedat_walk *w, const struct tracedat_stream *stream, uint64_t at, uint64_t place)
+{
+	uint32_t size = stream->page_size;
+	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_cpu_offset_alignment, place, size,
+					     "the pages continue at 0x%llx, expected 0x%llx: bytes were inserted or removed before",
+					     (unsigned long long)place, (unsigned long long)at);
+	finding_path(fd, "CPU %u > page %llu", stream->cpu->cpu, (unsigned long long)stream->index);
+	stream->cpu->stepped = true;
+	if (place > at)
+		tracedat_drop(w, at, place - at, TRACEDAT_RULE_cpu_offset_alignment, "bytes between two pages");
+	else
+		page_is_short(w, stream, at - size, size - (at - place));
+}
+
 static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 {
 	struct tracedat_cpu *c = stream->cpu;
 	uint32_t size = stream->page_size;
 
-	bool sound = true;
+	bool first = true;
+	uint64_t whole = c->from + (c->size > c->length ? c->size : c->length);
 	for (uint64_t at = c->from, end = c->from + c->length; at < end && w->status == TM_OK; at += size, stream->index++) {
-		/* Behind a bad page the next one may stand elsewhere: bytes were inserted or removed. */
-		const uint8_t *next = sound || end - at < size ? NULL : window_at(&w->window, at, size);
-		if (next && !tracedat_page_plausible(w, next, size, NULL) && !bytes_are_zero(next, size)) {
-			uint64_t place = tracedat_page_shifted(w, at, size, (end - at) / size, at - size + 4,
-							       c->limit > end ? c->limit : end);
-			if (place != UINT64_MAX) {
-				struct finding *fd = tracedat_report(
-					w, TRACEDAT_RULE_cpu_offset_alignment, place, size,
-					"the pages continue at 0x%llx, expected 0x%llx: bytes were inserted or removed before",
-					(unsigned long long)place, (unsigned long long)at);
-				finding_path(fd, "CPU %u > page %llu", c->cpu, (unsigned long long)stream->index);
-				c->stepped = true;
-				if (place > at)
-					tracedat_drop(w, at, place - at, TRACEDAT_RULE_cpu_offset_alignment,
-						      "bytes between two pages");
-				/* What was removed moves the end as well. */
-				end = place > at ? end + (place - at) : end - (at - place);
-				if (end > c->limit && c->limit)
-					end = c->limit;
-				c->end = end;
-				at = place;
-				if (at >= end)
-					break;
-			}
+		uint64_t place = first ? UINT64_MAX : page_moved(w, stream, at, end);
+		first = false;
+		if (place != UINT64_MAX) {
+			page_step(w, stream, at, place);
+			/* What was removed moves the end as well, unless it was found already. */
+			whole += place - at;
+			end = place > at ? end + (place - at) : whole < end ? whole : end;
+			if (end > c->limit && c->limit)
+				end = c->limit;
+			c->end = end;
+			at = place;
+			if (at >= end)
+				break;
 		}
 		if (end - at < size) {
 			plain_partial(w, stream, at, (uint32_t)(end - at));
@@ -102,7 +134,6 @@ static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)
 		if (!page)
 			return;
 		enum tracedat_verdict verdict = tracedat_page_check(w, stream, page, &where, &records, &bad);
-		sound = stream->sound;
 		if (!w->emitting) {
 			w->pages.records += records;
 			continue;

@@ -159,6 +159,19 @@ static bool entry_parse(struct list *l, size_t at, size_t text, size_t size, uns
 	return errors == 0;
 }
 
+/* Whether the text, whose last line ends early, has lost bytes: what the size adds to it is the beginning of what follows. */
+static bool text_is_short(const struct list *l, size_t text, size_t size)
+{
+	const uint8_t *data = l->b->data;
+	struct list loose = *l;
+
+	if (!size || data[text + size - 1] == '\n')
+		return false;
+	size_t measured = text_measure(l, text);
+	loose.exact = false;
+	return measured && measured < size && size - measured <= SIZE_NEAR && entry_may_end(&loose, text + measured);
+}
+
 /* One entry of a list. Returns the offset after it; SIZE_MAX: there is no entry that can be read. */
 static size_t list_entry(struct list *l, size_t at, unsigned *count)
 {
@@ -172,7 +185,7 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	size_t text = at + 8;
 	bool fits = size && size <= TRACEDAT_FORMAT_MAX && size <= l->end - text;
 	bool begins = tracedat_format_begins(data, at, l->end);
-	if (l->exact || (fits && entry_may_end(l, text + (size_t)size))) {
+	if ((l->exact || (fits && entry_may_end(l, text + (size_t)size))) && !text_is_short(l, text, (size_t)size)) {
 		(void)entry_parse(l, at, text, (size_t)size, count);
 		return text + (size_t)size;
 	}

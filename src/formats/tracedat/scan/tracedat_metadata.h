@@ -23,6 +23,7 @@ struct tracedat_block {
 struct tracedat_prefix {
 	uint8_t user_long;
 	bool page_size_bad, lost; /* lost: all of it is inferred from the content */
+	bool torn;		  /* another trace.dat begins inside of it */
 	bool codec_bad;		  /* v7: the name of the compressor cannot be kept */
 	uint64_t end;		  /* of the common 18 bytes */
 	uint64_t header_end;	  /* v7: of the compression header */
@@ -52,6 +53,7 @@ struct tracedat_metadata {
 	bool cut;		   /* v6: the file ends inside of one of its texts */
 	uint64_t errors;	   /* found in the metadata, before the data is placed */
 	uint64_t stop;		   /* v6: end of all metadata before the CPU data */
+	uint64_t other;		   /* v6: where another trace.dat begins behind or inside of it; 0: nowhere */
 };
 
 /* ---- events ---- */

@@ -141,6 +141,7 @@ static void option_clock(struct tracedat_walk *w, struct tracedat_option *o)
 	o->changed.size = 0;
 	bytes_printf(&o->changed, "[%s]\n", clock);
 	bytes_u8(&o->changed, 0);
+	w->out.lost_other |= o->size > 1;
 	o->rule = TRACEDAT_RULE_option_clock_brackets;
 	o->why = "the clock of the buffer, or the default";
 }

@@ -570,6 +570,7 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	if (w->emitting && where->in_chunk && w->shape.codec == TRACEDAT_ZSTD && p.blind > p.records / 2)
 		stream->doubtful = "the formats of most events are lost: nothing shows whether the chunk was hit";
 	stream->sound = !p.failed && !p.garbled && !p.holed;
+	stream->holed = p.holed;
 	stream->cpu->begin_bad |= !stream->index && !stream->sound;
 	if (!w->emitting && !stream->sound && p.capacity / TRACEDAT_RECORD_LEAST > p.records)
 		stream->cpu->room += p.capacity / TRACEDAT_RECORD_LEAST - p.records;

@@ -35,6 +35,7 @@ struct tracedat_stream {
 	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
 	bool sound;	      /* the last page was read to its end */
+	bool holed;	      /* something inside of it was left out */
 	bool edge_hit;	      /* its last bytes are not zero, and should be */
 	const char *doubtful; /* why something of the chunk is */
 	struct finding *zero;

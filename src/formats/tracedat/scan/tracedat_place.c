@@ -41,10 +41,10 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c, "the data begins at 0x%llx, expected a multiple of %u",
 			 (unsigned long long)c->offset, b->page_size);
 	if (b->compressed) {
-		if (!tracedat_chunk_begins(w, c->offset + 4, w->source->size)) {
-			if (tracedat_chunk_begins(w, below + 4, w->source->size))
+		if (!tracedat_chunk_begins(w, c->offset + 4, tracedat_file_end(w))) {
+			if (tracedat_chunk_begins(w, below + 4, tracedat_file_end(w)))
 				c->from = below;
-			else if (tracedat_chunk_begins(w, above + 4, w->source->size))
+			else if (tracedat_chunk_begins(w, above + 4, tracedat_file_end(w)))
 				c->from = above;
 		}
 		return;
@@ -76,8 +76,8 @@ static void range_moved(struct tracedat_walk *w, const struct tracedat_buffer *b
 			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
 			 (unsigned long long)c->from, (unsigned long long)place);
 	c->from = place;
-	if (c->length > w->source->size - place)
-		c->length = w->source->size - place;
+	/* Where its end seemed to be behind that of the file, it may be there. */
+	c->length = c->size < tracedat_file_end(w) - place ? c->size : tracedat_file_end(w) - place;
 }
 
 /* An aligned offset without a page, but with one nearby. */
@@ -85,12 +85,12 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 {
 	uint32_t size = b->page_size;
 	if (b->compressed && c->length >= CHUNK_LEAST) {
-		if (!tracedat_chunk_begins(w, c->from + 4, w->source->size))
+		if (!tracedat_chunk_begins(w, c->from + 4, tracedat_file_end(w)))
 			range_moved(
 				w, b, c,
 				tracedat_chunks_shifted(w, c->from, size,
 							w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
-							w->source->size));
+							tracedat_file_end(w)));
 		return;
 	}
 	/* Bytes that were removed are missing at the end of the file: its last page may be the only one. */
@@ -107,7 +107,7 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 		return;
 	uint64_t place = tracedat_page_shifted(w, c->from, size, c->size / size,
 					       w->meta.stop > w->prefix.header_end ? w->meta.stop : w->prefix.header_end,
-					       w->source->size);
+					       tracedat_file_end(w));
 	range_moved(w, b, c, place);
 }
 
@@ -117,12 +117,12 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 /* Whether chunks of so many bytes in all begin there. */
 static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
 {
-	const uint8_t *p = from < w->source->size ? window_at(&w->window, from, 4) : NULL;
+	const uint8_t *p = from < tracedat_file_end(w) ? window_at(&w->window, from, 4) : NULL;
 	uint64_t at = from + 4;
 	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0, stored;
 
 	for (; count && at - from <= size; count--) {
-		if (!tracedat_chunk_begins(w, at, w->source->size) || !(p = window_at(&w->window, at, 4)))
+		if (!tracedat_chunk_begins(w, at, tracedat_file_end(w)) || !(p = window_at(&w->window, at, 4)))
 			return false;
 		stored = load_u32(p, w->shape.big_endian);
 		at += 8 + (uint64_t)stored;
@@ -139,7 +139,7 @@ static bool changed_places(struct tracedat_walk *w, const struct tracedat_buffer
 
 	for (size_t i = 0; i < b->count; i++) {
 		const struct tracedat_cpu *other = &b->cpus[i];
-		if (other->size > w->source->size || other->offset > w->source->size - other->size)
+		if (other->size > tracedat_file_end(w) || other->offset > tracedat_file_end(w) - other->size)
 			return false;
 		changed |= other != c && other->size && other->offset == place &&
 			   !chunks_fill(w, place + (place - c->offset), other->size);
@@ -187,7 +187,7 @@ static void range_measure(struct tracedat_walk *w, struct tracedat_cpu *c)
 
 static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
 {
-	uint64_t size = w->source->size, end;
+	uint64_t size = tracedat_file_end(w), end;
 	struct finding *fd;
 
 	if (b->compressed && !b->text)
@@ -307,7 +307,7 @@ static void ranges_limit(struct tracedat_walk *w)
 		if (!r[i].cpu)
 			continue;
 		const struct tracedat_section *section = r[i].buffer->section >= 0 ? &w->dir.sections[r[i].buffer->section] : NULL;
-		uint64_t limit = i + 1 < count ? r[i + 1].from : w->source->size;
+		uint64_t limit = i + 1 < count ? r[i + 1].from : tracedat_file_end(w);
 		if (section && section->offset + 16 + section->size < limit && section->offset + 16 + section->size > r[i].from)
 			limit = section->offset + 16 + section->size;
 		r[i].cpu->limit = limit;
@@ -462,6 +462,41 @@ static void names_verify(struct tracedat_walk *w)
 		w->data.buffers[i].name_doubtful = false;
 }
 
+/* Whether pages are not where a table of version 6 says, or are behind the end of the file. */
+static bool pages_are_missing(struct tracedat_walk *w)
+{
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			if (c->size && (c->size > w->source->size || c->offset > w->source->size - c->size ||
+					!tracedat_page_at(w, c->offset, w->shape.page_size)))
+				return true;
+		}
+	return false;
+}
+
+/* Where data is missing the file may have been cut, and another one joined to it: nothing of that is ours. */
+static void other_find(struct tracedat_walk *w)
+{
+	const uint64_t size = w->source->size;
+
+	if (w->shape.version != 6 || w->meta.other || w->shape.old_ring || !pages_are_missing(w))
+		return;
+	for (uint64_t at = w->meta.stop; at < size && size - at >= TRACEDAT_MAGIC_SIZE && w->status == TM_OK;) {
+		size_t got;
+		const uint8_t *p = window_upto(&w->window, at, 65536, &got);
+		const uint8_t *magic = p ? memmem(p, got, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
+		uint64_t place = magic ? at + (uint64_t)(magic - p) : 0;
+		/* Behind a block of another file our pages go on. */
+		if (place &&
+		    !tracedat_page_at(w, tracedat_align(place, w->shape.page_size) + w->shape.page_size, w->shape.page_size))
+			w->meta.other = place;
+		if (!p || magic || got < TRACEDAT_MAGIC_SIZE)
+			return;
+		at += got - (TRACEDAT_MAGIC_SIZE - 1);
+	}
+}
+
 void tracedat_data_place(struct tracedat_walk *w)
 {
 	struct finding *eof = NULL;
@@ -482,12 +517,13 @@ void tracedat_data_place(struct tracedat_walk *w)
 			b->page_size = w->shape.page_size;
 		tracedat_instance_page_size(w, b);
 	}
+	other_find(w);
 	tracedat_tables_correct(w);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		for (size_t j = 0; j < b->count; j++)
 			range_check(w, b, &b->cpus[j], &eof);
-		if (findings_errors(w->findings) && !b->compressed && !w->shape.old_ring)
+		if (!b->compressed && !w->shape.old_ring)
 			tracedat_ranges_step(w, b);
 	}
 	if (w->status == TM_OK)

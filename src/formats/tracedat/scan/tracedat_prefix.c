@@ -30,7 +30,41 @@ static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
 	for (size_t i = after + 6; i + 6 < p->size && i < after + 12; i++)
 		if (!memcmp(p->data + i, "zstd", 5) || !memcmp(p->data + i, "zlib", 5) || !memcmp(p->data + i, "none", 5))
 			return 7;
-	return 6;
+	struct tracedat_inferred found;
+	return tracedat_infer(&p->w->window, p->w->source->size, &found) ? found.version : 6;
+}
+
+/* Whether the initial block is cut, and another trace.dat begins there. */
+static bool prefix_is_torn(const struct prefix *p)
+{
+	const uint8_t *other = p->size > 3 ? memmem(p->data + 3, p->size - 3, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
+	size_t own = other ? (size_t)(other - p->data) : 0;
+	return own && !memcmp(p->data, TRACEDAT_MAGIC, own < TRACEDAT_MAGIC_SIZE ? own : TRACEDAT_MAGIC_SIZE);
+}
+
+/* The bytes of a version that was hit, by what stands at its distance from it: header_page or the name of a compressor. Else 2, as
+ * in all that is known. */
+static size_t prefix_version_measure(const struct prefix *p)
+{
+	static const char *const names[] = { "header_page", "none", "zstd", "zlib" };
+	for (size_t length = 1; length <= VERSION_MAX; length++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+			size_t at = 10 + length + 6, size = strlen(names[i]) + 1;
+			if (at + size <= p->size && !memcmp(p->data + at, names[i], i ? size : size - 1))
+				return length;
+		}
+	return 2;
+}
+
+/* The bytes of the version with its NUL, whatever it says. */
+static size_t prefix_version_length(const struct prefix *p, const uint8_t *text, size_t room)
+{
+	/* A valid byte order and long size at their usual offset show that the version has two bytes, whatever its text. */
+	if (room >= 4 && text[2] <= 1 && (text[3] == 4 || text[3] == 8))
+		return 2;
+	const uint8_t *nul = memchr(text, 0, room < VERSION_MAX ? room : VERSION_MAX);
+	bool number = nul && nul > text && nul[-1] >= '0' && nul[-1] <= '9';
+	return number ? (size_t)(nul - text) + 1 : prefix_version_measure(p);
 }
 
 /* Returns the bytes of the version with its NUL; 0: not a trace.dat at all. */
@@ -39,18 +73,11 @@ static size_t prefix_version(struct prefix *p)
 	struct tracedat_walk *w = p->w;
 	const uint8_t *text = p->data + 10;
 	size_t room = p->size > 10 ? p->size - 10 : 0;
-	size_t length = 0;
 	char shown[TEXT_QUOTE_SIZE];
 
 	if (room < 2)
 		return 0;
-	/* A valid byte order and long size at their usual offset show that the version has two bytes, whatever its text. */
-	if (room >= 4 && text[2] <= 1 && (text[3] == 4 || text[3] == 8)) {
-		length = 2;
-	} else {
-		const uint8_t *nul = memchr(text, 0, room < VERSION_MAX ? room : VERSION_MAX);
-		length = nul ? (size_t)(nul - text) + 1 : 2;
-	}
+	size_t length = prefix_version_length(p, text, room);
 	if (length == 2 && !text[1] && (text[0] == '6' || text[0] == '7')) {
 		w->shape.version = text[0] == '6' ? 6 : 7;
 		return length;
@@ -96,6 +123,13 @@ static unsigned prefix_order_score(const struct prefix *p, size_t at, bool big_e
 	return score;
 }
 
+/* Whether the sections or formats behind have the other byte order than the flag says, or show none. */
+static bool content_has_other_order(const struct prefix *p, bool stated)
+{
+	struct tracedat_inferred found;
+	return !tracedat_infer(&p->w->window, p->w->source->size, &found) || found.big_endian != stated;
+}
+
 static void prefix_order(struct prefix *p, size_t at)
 {
 	struct tracedat_walk *w = p->w;
@@ -111,8 +145,8 @@ static void prefix_order(struct prefix *p, size_t at)
 	}
 	w->shape.big_endian = flag == 1;
 	unsigned stated = flag ? big : little, other = flag ? little : big;
-	/* Page sizes like 4096 are valid in both byte orders: the other numbers decide. */
-	if (stated <= 2 && other == 4) {
+	/* Page sizes like 4096 are valid in both byte orders: the other numbers decide. One of them may have been hit. */
+	if (stated <= 2 && other == 4 && content_has_other_order(p, flag)) {
 		w->shape.big_endian = !flag;
 		(void)tracedat_report(w, TRACEDAT_RULE_endian_flag_mismatch, at, 1,
 				      "the flag states %s, but the sizes that follow are valid only as %s",
@@ -250,6 +284,7 @@ bool tracedat_prefix_read(struct tracedat_walk *w)
 	p.data = copy;
 	if (prefix_infer(&p))
 		return true;
+	w->prefix.torn = prefix_is_torn(&p);
 	prefix_magic(&p);
 	w->prefix.version_length = prefix_version(&p);
 	if (!w->prefix.version_length) {

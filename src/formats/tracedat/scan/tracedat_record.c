@@ -108,16 +108,6 @@ static const char why_before[] = "what was hit may begin inside of this record";
 static const char why_stamp[] = "an absolute time contradicts the times of these records";
 static const char why_behind[] = "the times of these records hang on what was lost before them in the page";
 
-/* Nothing shows where a record ends whose format is lost, or that is longer than its format. */
-static bool record_open(const struct tracedat_page *p, uint32_t at)
-{
-	struct tracedat_word word;
-	if (!tracedat_word_read(p->data, at, p->limit, p->be, &word) || word.total - word.skip < TRACEDAT_COMMON_MIN)
-		return false;
-	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(p->data + at + word.skip, p->be));
-	return e && (e->blind || tracedat_size_odd(e, word.total - word.skip));
-}
-
 /* The data record in front of that at `end` in the chain that is walked; `end`: there is none. */
 static uint32_t record_previous(const struct tracedat_page *p, uint32_t end)
 {
@@ -132,10 +122,8 @@ void tracedat_page_doubt_before(struct tracedat_page *p, uint32_t at)
 {
 	if (!p->emitting || !p->records || last_end(p) != at || p->last < p->sync)
 		return;
-	uint32_t from = p->last;
-	if (record_open(p, from))
-		from = record_previous(p, from);
-	tracedat_page_doubt(p, from, at, why_before);
+	/* Where it begins with a word that was hit, so may the end of the one in front of it have been. */
+	tracedat_page_doubt(p, record_previous(p, p->last), at, why_before);
 }
 
 /* Behind damage at data[from, to): the record in front of it, and the times behind it. */
@@ -150,8 +138,10 @@ static void page_suspect(struct tracedat_page *p, uint32_t from, uint32_t to)
 /* Times are known again, or the page ends. */
 static void page_sure(struct tracedat_page *p, uint32_t at)
 {
-	if (p->unsure != UINT32_MAX)
-		tracedat_page_doubt(p, p->unsure, at, why_behind);
+	/* Where the walk ends there, and goes on behind a length that was hit, it is still unknown. */
+	if (p->unsure >= at)
+		return;
+	tracedat_page_doubt(p, p->unsure, at, why_behind);
 	p->unsure = UINT32_MAX;
 }
 

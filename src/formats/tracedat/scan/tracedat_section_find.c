@@ -225,6 +225,26 @@ static bool header_is_cut(struct tracedat_walk *w, uint64_t at)
 	return header_plausible(&h) && (some < sizeof(begin) || (!(h.size >> 62) && h.size > left - some));
 }
 
+/* Bytes that are removed or inserted at once, of which the section behind is looked for at both sides of its place. */
+#define BESIDE_MAX 64u
+
+/* Whether what stands at `next` leads beyond the end of the file, while a section that fits its content is beside it. */
+static bool next_is_beside(struct finder *f, uint64_t next)
+{
+	struct tracedat_section_header h;
+	uint64_t end = f->w->source->size, size;
+
+	const uint8_t *magic = window_at(&f->w->window, next, TRACEDAT_MAGIC_SIZE);
+	if (!magic || !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) || !tracedat_section_header_at(f->w, next, &h) ||
+	    h.size <= end - next - TRACEDAT_SECTION_SIZE)
+		return false;
+	for (uint64_t step = 1; step <= BESIDE_MAX; step++)
+		if ((next > f->w->prefix.header_end + step && finder_plausible(f, next - step, end, &size)) ||
+		    finder_plausible(f, next + step, end, &size))
+			return true;
+	return false;
+}
+
 /* Whether the section at `at` ends at *next. For a section that should hold options and does not, *next becomes unknown. */
 static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t *next)
 {
@@ -233,7 +253,7 @@ static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_sect
 
 	/* An unknown kind is accepted where another section follows it. */
 	if (*next > end || (!tracedat_section_sane(w, *next) && !header_is_cut(w, *next)) ||
-	    (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count))
+	    (h->id > TRACEDAT_ID_LAST && *next >= end && !w->dir.section_count) || next_is_beside(f, *next))
 		return false;
 	if (h->id != TRACEDAT_DONE || h->flags & 1 || options_are(f, at + TRACEDAT_SECTION_SIZE, h->size))
 		return true;

@@ -460,16 +460,38 @@ static size_t latency_tail(const struct tracedat_v6 *v)
 	return lf && lf + 1 < v->data + v->size && !format_is_last(v, at) ? (size_t)(lf - v->data) + 1 : 0;
 }
 
+/* Whether options lead to a tag in front of `stop`. */
+static bool options_lead_to_tag(const struct tracedat_v6 *v, size_t stop)
+{
+	size_t at = v->m.tag + TRACEDAT_TAG_SIZE;
+
+	while (at < stop && stop - at >= TRACEDAT_OPTION_HEADER && load_u16(v->data + at, v->w->shape.big_endian)) {
+		uint64_t size = load_u32(v->data + at + 2, v->w->shape.big_endian);
+		if (size > stop - at - TRACEDAT_OPTION_HEADER)
+			return false;
+		at += TRACEDAT_OPTION_HEADER + (size_t)size;
+	}
+	return at < stop && stop - at >= 2 + TRACEDAT_TAG_SIZE && tracedat_v6_tag(v->data + at + 2);
+}
+
+/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
+static void other_cut(struct tracedat_v6 *v)
+{
+	bool whole = v->m.tag != TRACEDAT_V6_UNKNOWN;
+	size_t from = whole ? v->m.tag : v->m.header < v->size ? v->m.header : v->size;
+	const uint8_t *other = memmem(v->data + from, v->size - from, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	if (!other || (whole && (tracedat_v6_tag(v->data + v->m.tag) != 1 || options_lead_to_tag(v, (size_t)(other - v->data)))))
+		return;
+	v->w->meta.other = (uint64_t)(other - v->data);
+	map_cut(v, (size_t)(other - v->data));
+}
+
 /* Finds the blocks to which no sizes lead. */
 static void blocks_find(struct tracedat_v6 *v)
 {
 	struct tracedat_walk *w = v->w;
-	/* Where the metadata is cut, another trace.dat may follow: nothing of that is ours. */
-	const uint8_t *other = memmem(v->data + v->m.header, v->size - v->m.header, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
-	if (other)
-		map_cut(v, (size_t)(other - v->data));
 	w->out.lost_other |= v->m.ftrace == TRACEDAT_V6_UNKNOWN; /* formats may have been there */
-	w->meta.cut = !other && v->size == w->source->size && texts_cut(v);
+	w->meta.cut = !w->meta.other && v->size == w->source->size && texts_cut(v);
 	if (!w->meta.cut)
 		tracedat_v6_salvage(v);
 }
@@ -481,6 +503,7 @@ void tracedat_v6_read(struct tracedat_walk *w)
 
 	if (!load_metadata(w, &v))
 		return;
+	other_cut(&v);
 	bool whole = m->tag != TRACEDAT_V6_UNKNOWN;
 	if (!whole)
 		blocks_find(&v);

@@ -139,7 +139,8 @@ static uint64_t unnamed_table(struct tracedat_walk *w)
 {
 	if (w->data.searches++ >= SEARCHES_MAX)
 		return 0;
-	for (uint64_t from = w->meta.stop; from + TRACEDAT_TAG_SIZE <= w->source->size;) {
+	uint64_t end = w->meta.other ? w->meta.other : w->source->size;
+	for (uint64_t from = w->meta.stop; from + TRACEDAT_TAG_SIZE <= end;) {
 		size_t got;
 		const uint8_t *bytes = window_upto(&w->window, from, 65536, &got);
 		const uint8_t *p = bytes ? memmem(bytes, got, "flyrecord", 10) : NULL;
@@ -147,6 +148,8 @@ static uint64_t unnamed_table(struct tracedat_walk *w)
 		if (!p && (!bytes || got <= TRACEDAT_TAG_SIZE))
 			return 0;
 		uint64_t at = p ? from + (uint64_t)(p - bytes) : 0;
+		if (at > end - TRACEDAT_TAG_SIZE)
+			return 0;
 		for (size_t i = 0; i < w->data.buffer_count; i++)
 			taken |= w->data.buffers[i].record_at == at;
 		for (size_t i = 0; i < w->dir.option_count && !taken; i++)

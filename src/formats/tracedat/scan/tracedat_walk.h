@@ -32,6 +32,12 @@ struct tracedat_walk {
 	struct tracedat_output out;
 };
 
+/* Where the file ends, or another trace.dat begins in it. */
+static inline uint64_t tracedat_file_end(const struct tracedat_walk *w)
+{
+	return w->meta.other ? w->meta.other : w->source->size;
+}
+
 /* Sets up and tears down; repair/tracedat_restore.c runs more than one. */
 bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *source);
 void tracedat_close(struct tracedat_walk *w);
