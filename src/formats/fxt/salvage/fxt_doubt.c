@@ -797,6 +797,7 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 	uint64_t last = fxt_position_recent(d->here, 1), before = fxt_position_recent(d->here, 2);
 
 	d->steps_back++;
+	fxt_leaps_add(&d->leaps, p->previous - r->timestamp, d->here->at);
 	if (d->steps_back <= FXT_STEPS_BACK)
 		doubt_repeat(d, last, d->here->at + r->words * FXT_WORD);
 	if (d->step_count == FXT_STEPS_BACK || d->here->records < 3 || d->here->at - last > UINT16_MAX)
@@ -918,6 +919,19 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 		       "refers to a provider that nothing introduces: the reference may be damaged");
 }
 
+/* Blocks from elsewhere by their times, and what was registered for others; returns how many blocks. */
+static unsigned doubt_out_of_place(struct fxt_doubt *d)
+{
+	struct fxt_block blocks[FXT_UNTIMELY_MAX];
+	const unsigned count = fxt_untimely_find(d->resync, d->here->size, &d->leaps, blocks);
+
+	for (unsigned i = 0; i < count; i++)
+		fxt_doubt_list(d, blocks[i].from, blocks[i].until - blocks[i].from,
+			       "may be a block from elsewhere: its times are far from those on both sides");
+	fxt_moved_doubt(d->resync, d->registry, d->plan, d->source, blocks, count);
+	return count;
+}
+
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 {
 	const bool errors = findings_errors(report->s->findings);
@@ -928,8 +942,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	if (d->plan && errors && d->other_rate)
 		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
-	if (d->plan)
-		fxt_moved_doubt(d->resync, d->registry, d->plan, d->source);
+	const unsigned blocks = d->plan ? doubt_out_of_place(d) : 0;
 	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
 			   findings_errors(report->s->findings), report->unpaired);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
@@ -941,6 +954,6 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 		for (unsigned i = 0; i < d->step_count; i++)
 			fxt_doubt_list(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
 	/* What is strange again and again is how the recorder writes, unless there is damage. */
-	if (!errors && d->strange < FXT_STRANGE_HABIT)
+	if (!errors && (blocks || d->strange < FXT_STRANGE_HABIT))
 		plan_keep_doubts(d->plan);
 }

@@ -6,6 +6,7 @@
 #include "formats/fxt/salvage/fxt_resync.h"
 #include "formats/fxt/salvage/fxt_seam.h"
 #include "formats/fxt/salvage/fxt_stale.h"
+#include "formats/fxt/salvage/fxt_untimely.h"
 #include "formats/fxt/scan/fxt_table.h"
 
 /* Records with undescribed content that are a habit of the recorder, in a file without errors. */
@@ -49,6 +50,7 @@ struct fxt_doubt {
 	struct fxt_step steps[FXT_STEPS_BACK];
 	unsigned step_count;
 	uint64_t steps_back;	/* all of them */
+	struct fxt_leaps leaps; /* the largest of them */
 	struct fxt_stale stale; /* records that refer to something that was registered before damage */
 	uint64_t island;	/* where the last block between two regions begins; 0: none */
 	bool headless;		/* the file had no magic number, and gets one */

@@ -9,6 +9,8 @@ struct moved {
 	struct source *source;
 	const struct fxt_missing *missing[FXT_MOVED_MISSING_MAX];
 	unsigned missing_count;
+	const struct fxt_block *blocks;
+	unsigned block_count;
 	struct {
 		uint32_t highest[2]; /* index of a string, of a thread */
 	} providers[FXT_MOVED_PROVIDERS_MAX];
@@ -65,6 +67,11 @@ static bool is_anothers(const struct moved *m, const struct fxt_record *r, uint6
 	return false;
 }
 
+static void take_entry(struct moved *m, const struct fxt_record *r)
+{
+	m->full = m->full || map_set(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id), 1, FXT_MOVED_ENTRIES_MAX) != TM_OK;
+}
+
 /* What the section from m->section to `until` registered. */
 static void take_entries(struct moved *m, uint64_t until)
 {
@@ -74,12 +81,12 @@ static void take_entries(struct moved *m, uint64_t until)
 		if (!fxt_decode_other(m->y, at))
 			continue;
 		if (registers(r))
-			m->full = map_set(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id), 1, FXT_MOVED_ENTRIES_MAX) !=
-				  TM_OK;
+			take_entry(m, r);
 		at += (r->words - 1) * FXT_WORD;
 	}
 	if (m->full)
-		doubt(m, m->section, m->source->size, "what it refers to may be another provider's");
+		doubt(m, m->section, m->source->size,
+		      "what it refers to may be another provider's, or registered in a block from elsewhere");
 }
 
 static void end_section(struct moved *m, uint64_t until)
@@ -91,6 +98,23 @@ static void end_section(struct moved *m, uint64_t until)
 	}
 	m->out = false;
 	m->section = until;
+}
+
+static bool is_in_block(const struct moved *m, uint64_t at)
+{
+	for (unsigned i = 0; i < m->block_count; i++)
+		if (at >= m->blocks[i].from && at < m->blocks[i].until)
+			return true;
+	return false;
+}
+
+/* Where a block begins in [from, until); `until` where none does. */
+static uint64_t block_within(const struct moved *m, uint64_t from, uint64_t until)
+{
+	for (unsigned i = 0; i < m->block_count; i++)
+		if (m->blocks[i].from >= from && m->blocks[i].from < until)
+			until = m->blocks[i].from;
+	return until;
 }
 
 static bool refers(const struct moved *m, const struct fxt_record *r)
@@ -121,28 +145,37 @@ static void look_at(struct moved *m, const struct fxt_record *r, uint64_t at)
 		if (!m->out)
 			map_remove(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id));
 	} else if (m->current < FXT_MOVED_PROVIDERS_MAX && m->entries.count && refers(m, r)) {
-		doubt(m, at, end, "what it refers to may be another provider's");
+		doubt(m, at, end, "what it refers to may be another provider's, or registered in a block from elsewhere");
 	}
 }
 
-void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan *plan, struct source *source)
+void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan *plan, struct source *source,
+		     const struct fxt_block *blocks, unsigned block_count)
 {
-	struct moved m = { .y = y, .reg = reg, .plan = plan, .source = source };
+	struct moved m = { .y = y, .reg = reg, .plan = plan, .source = source, .blocks = blocks, .block_count = block_count };
 
 	for (size_t i = 0; i < reg->missing_count && m.missing_count < FXT_MOVED_MISSING_MAX; i++)
 		if (reg->missing[i].elsewhere)
 			m.missing[m.missing_count++] = &reg->missing[i];
-	if (!m.missing_count || reg->count <= 2)
+	if (reg->count <= 2)
+		m.missing_count = 0;
+	if (!m.missing_count && !block_count)
 		return;
 	uint64_t at = 0;
 	while (at < source->size && !m.full) {
-		if (fxt_decode_other(y, at)) {
-			const uint64_t words = y->other.words;
-			look_at(&m, &y->other, at);
-			at += words * FXT_WORD;
-		} else {
+		const bool sound = fxt_decode_other(y, at);
+		if (is_in_block(&m, at)) {
+			/* It may begin in the middle of a record. */
+			if (sound && registers(&y->other) && m.current < FXT_MOVED_PROVIDERS_MAX)
+				take_entry(&m, &y->other);
 			at += FXT_WORD;
+			if (!is_in_block(&m, at))
+				at = fxt_next_row(y, at, source->size);
+			continue;
 		}
+		if (sound)
+			look_at(&m, &y->other, at);
+		at = sound ? block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD) : at + FXT_WORD;
 	}
 	end_section(&m, source->size);
 	map_free(&m.entries);

@@ -16,6 +16,7 @@
 #define CHAIN_ODD 4u
 /* So many strict records in a row inside another record are not chance. */
 #define CHAIN_INNER 6u
+#define ROW 4u /* strict records: the middle of a record seldom passes for so many */
 /* Further records that a chain of nothing but possible arguments must have. */
 #define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
@@ -478,6 +479,19 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 bool fxt_decode_other(struct fxt_resync *y, uint64_t at)
 {
 	return decode_at(y, at, FXT_DECODE_STRICT);
+}
+
+uint64_t fxt_next_row(struct fxt_resync *y, uint64_t at, uint64_t until)
+{
+	for (; at < until; at += FXT_WORD) {
+		uint64_t next = at;
+		unsigned row = 0;
+		for (; row < ROW && fxt_decode_other(y, next) && fxt_is_strict(&y->other); row++)
+			next += y->other.words * FXT_WORD;
+		if (row == ROW)
+			return at;
+	}
+	return until;
 }
 
 /* What fxt_resync_provider() compares. */

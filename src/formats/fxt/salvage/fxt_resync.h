@@ -52,6 +52,8 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *p, uint64_t at, const struct fxt_record *r);
 /* Decodes the record at `at`, strictly, into y->other. False where nothing decodes. */
 bool fxt_decode_other(struct fxt_resync *y, uint64_t at);
+/* Where in [at, until), on the grid of `at`, several strict records in a row begin; until: nowhere. */
+uint64_t fxt_next_row(struct fxt_resync *y, uint64_t at, uint64_t until);
 /* Whether the records from `at` on refer to nothing but what `other` registered, or they themselves, or what `current` registered
  * from `since` on, while most of them refer to something that `current` lacks. sure: all of them do. Looks at a few records. */
 bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, const struct fxt_provider *current,
