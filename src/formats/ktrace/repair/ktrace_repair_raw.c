@@ -19,6 +19,16 @@ void ktrace_repair_raw2_width(struct ktrace_repair *r, bool is_64)
 	raw_word(r, 20, is_64, KTRACE_RULE_flags_bitness_mismatch, "width of the records by their content");
 }
 
+void ktrace_repair_raw_walltime(struct ktrace_repair *r, uint64_t seconds, uint32_t usec)
+{
+	uint8_t bytes[12];
+
+	store_u64(bytes, seconds, false);
+	store_u32(bytes + 8, usec, false);
+	ktrace_repair_replace(r, 8, bytes, sizeof(bytes), KTRACE_RULE_walltime_usec_range,
+			      "wall time with the seconds carried over");
+}
+
 void ktrace_repair_raw_threads(struct ktrace_repair *r, uint32_t at, uint64_t threads, enum ktrace_rule rule)
 {
 	raw_word(r, at, (uint32_t)threads, rule, "number of entries of the thread map");

@@ -6,6 +6,7 @@
 
 void ktrace_repair_raw2_magic(struct ktrace_repair *r);
 void ktrace_repair_raw2_width(struct ktrace_repair *r, bool is_64);
+void ktrace_repair_raw_walltime(struct ktrace_repair *r, uint64_t seconds, uint32_t usec);
 /* The number of threads, at offset `at`. */
 void ktrace_repair_raw_threads(struct ktrace_repair *r, uint32_t at, uint64_t threads, enum ktrace_rule rule);
 /* Fills the gap up so that events, which begin at `events`, start at a page, where readers look for them. cut: the file ends

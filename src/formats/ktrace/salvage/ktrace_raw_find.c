@@ -45,6 +45,19 @@ static uint64_t raw_first_page(struct ktrace_input *in, uint64_t from, uint64_t 
 	return UINT64_MAX;
 }
 
+/* How many entries of a thread map, with names, stand at `at`, if there are only zeros behind them up to the page. */
+static uint64_t raw_entries_at(struct ktrace_input *in, uint64_t at, uint64_t page, uint32_t entry)
+{
+	uint64_t count = 0;
+
+	for (; page - at >= entry; at += entry, count++) {
+		const uint8_t *p = window_at(&in->window, at, entry);
+		if (!p || !load_u32(p, false) || !p[entry - KTRACE_NAME] || !ktrace_map_is_of(&in->window, at, 1, entry))
+			break;
+	}
+	return count && window_skip_zeros_to(&in->window, at, page) == page ? count : 0;
+}
+
 uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
 	uint32_t entry = ktrace_thread_size(in->is_64);
@@ -55,8 +68,10 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 		return found.counted ? found.threads : UINT64_MAX;
 	}
 	uint64_t first_page = raw_first_page(in, raw->map, page < file ? page : file);
-	if (first_page == page)
-		return UINT64_MAX;
+	if (first_page == page) {
+		const uint64_t more = raw_entries_at(in, end, page, entry);
+		return more ? raw->threads + more : UINT64_MAX;
+	}
 	/* The count is too small only if another entry follows, and records do not. */
 	if (first_page == UINT64_MAX && end < file &&
 	    (!ktrace_map_is_of(&in->window, end, 1, entry) || ktrace_events_plausible(in->source, end, file, in->is_64, 1)))

@@ -616,9 +616,9 @@ static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64
 	/* Where a thread map is damaged, it named them. */
 	if (threads == lone || threads - lone > KTRACE_THREADS_LOST || w->map_damaged)
 		return;
-	for (unsigned i = 0; i < w->in.beside_count; i++)
-		ktrace_repair_doubt(&w->repair, w->in.beside[i], w->in.beside[i] + ktrace_thread_size(w->in.is_64),
-				    "an entry of the thread map beside a hole");
+	for (unsigned i = 0; i < w->in.hole_count; i++)
+		ktrace_repair_doubt(&w->repair, w->in.holes[i].from, w->in.holes[i].until,
+				    "a hole in the thread map, and the entries beside it");
 	for (size_t i = 0; i < k->unknown_count; i++) {
 		const struct ktrace_unknown *u = &k->unknown[i];
 		if (!thread_is_lone(w, u) && !ktrace_table_has(&w->in.threads, u->tid) && !events_doubt_entries(w, u->tid))

@@ -164,8 +164,6 @@ static void header_shift_report(struct ktrace_walk *w, const struct ktrace_heade
 		finding_path(fd, "file header");
 		return;
 	}
-	/* Another file may begin where this one was cut. */
-	ktrace_foreign_find(w, 4, s->first);
 	bool missing = s->first < KTRACE_HEADER;
 	uint64_t bytes = missing ? KTRACE_HEADER - s->first : s->first - KTRACE_HEADER;
 	struct finding *fd = finding_report(
@@ -201,9 +199,12 @@ static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_
 	header_shift_report(w, &s);
 	if (s.lost)
 		ktrace_repair_lost(&w->repair);
-	ktrace_repair_header_anew(&w->repair, s.header, s.first);
-	/* Behind bytes that are in front of it as a whole it is its own, unless these are what is left of another file. */
+	/* Behind bytes that are in front of it as a whole it is its own, unless these are what is left of another file. Else
+	 * another file may begin where this one was cut. */
 	bool whole = !s.lost && !s.at && s.first > KTRACE_HEADER;
+	if (!s.lost)
+		ktrace_foreign_find(w, 4, whole ? s.first - KTRACE_HEADER : s.first);
+	ktrace_repair_header_anew(&w->repair, s.header, s.first);
 	if (whole && header_begins(header, s.first - KTRACE_HEADER))
 		ktrace_foreign_doubt(w, s.first - KTRACE_HEADER);
 	memcpy(header, s.header, KTRACE_HEADER);

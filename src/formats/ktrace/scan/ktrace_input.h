@@ -6,20 +6,22 @@
 #include "formats/ktrace/decode/ktrace_kind.h"
 #include "formats/ktrace/scan/ktrace_table.h"
 
-/* Entries of thread maps beside holes that are remembered. */
-#define KTRACE_BESIDE_MAX 16u
+/* Holes of thread maps that are remembered. */
+#define KTRACE_HOLES_MAX 16u
 
 struct ktrace_input {
-	struct source *source;		    /* the only file of the bundle; borrowed */
-	struct window window;		    /* on it */
-	bool is_64;			    /* width of records and of entries of the thread map */
-	bool thread_map;		    /* one was seen */
-	uint32_t cpus;			    /* entries of the CPU map; 0: unknown */
-	uint64_t last_time;		    /* of the last record; 0: there is none so far */
-	struct ktrace_table threads;	    /* ids that thread maps and events introduced */
-	uint64_t highest_thread;	    /* id in a thread map */
-	uint64_t beside[KTRACE_BESIDE_MAX]; /* offsets of entries of thread maps beside entries of zeros */
-	unsigned beside_count;
+	struct source *source;	     /* the only file of the bundle; borrowed */
+	struct window window;	     /* on it */
+	bool is_64;		     /* width of records and of entries of the thread map */
+	bool thread_map;	     /* one was seen */
+	uint32_t cpus;		     /* entries of the CPU map; 0: unknown */
+	uint64_t last_time;	     /* of the last record; 0: there is none so far */
+	struct ktrace_table threads; /* ids that thread maps and events introduced */
+	uint64_t highest_thread;     /* id in a thread map */
+	struct {
+		uint64_t from, until;
+	} holes[KTRACE_HOLES_MAX]; /* entries of zeros in thread maps, and those beside them */
+	unsigned hole_count;
 };
 
 void ktrace_input_open(struct ktrace_input *in, struct source *source);

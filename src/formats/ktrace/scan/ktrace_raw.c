@@ -11,6 +11,7 @@
 #include "formats/ktrace/scan/ktrace_threads.h"
 
 /* Ticks per second of no clock that is known. */
+#define USEC_PER_SEC 1000000u
 #define FREQUENCY_MAX UINT64_C(10000000000)
 
 /* The CPU map that kernels since xnu 2422 put into the gap of version 1. *at: where the gap begins, and then where the map ends.
@@ -144,12 +145,29 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	}
 }
 
+/* The wall time in the header of versions 1 and 2, at p. */
+static void raw_walltime(struct ktrace_walk *w, const uint8_t *p)
+{
+	const uint64_t seconds = load_u64(p + 8, false);
+	const uint32_t usec = load_u32(p + 16, false);
+
+	if (usec < USEC_PER_SEC)
+		return;
+	struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_walltime_usec_range, w->in.source, 16, 4,
+					    "the microseconds of the wall time are %" PRIu32 "; they are below 1000000", usec);
+	finding_field(fd, 16, 4, "microseconds = %" PRIu32, usec);
+	ktrace_repair_raw_walltime(&w->repair, seconds + usec / USEC_PER_SEC, usec % USEC_PER_SEC);
+	ktrace_repair_doubt(&w->repair, 8, 20, "a wall time that cannot be");
+}
+
 /* Fills raw and the width; the header, at p, is known to be there. */
 static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint8_t *p, uint32_t magic)
 {
 	if (magic == KTRACE_MAGIC_RAW2) {
+		raw_walltime(w, p);
 		raw2_header(w, raw, p);
 	} else if (magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD) {
+		raw_walltime(w, p);
 		raw->version = 1;
 		raw->count_offset = 4;
 		raw->threads = load_u32(p + 4, false);
@@ -198,19 +216,24 @@ static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw)
 	return true;
 }
 
-/* Entries beside a hole may have been hit by what made it. */
+/* Entries beside a hole may have been hit by what made it. Zeros at the end are entries that nobody uses. */
 static void raw_map_doubt_holes(struct ktrace_walk *w, const struct ktrace_raw *raw)
 {
 	uint32_t entry = ktrace_thread_size(w->in.is_64);
+	uint64_t from = raw->map;
 	bool before = false;
 
 	for (uint64_t at = raw->map; w->repair.plan && at < raw->map_end; at += entry) {
 		const uint8_t *p = window_at(&w->in.window, at, entry);
 		bool hole = p && bytes_are_zero(p, entry);
 		w->map_damaged |= hole;
-		if (hole != before && at > raw->map)
-			ktrace_repair_doubt(&w->repair, hole ? at - entry : at, hole ? at : at + entry,
-					    "an entry of the thread map beside a hole");
+		if (hole && !before) {
+			from = at;
+			if (at > raw->map)
+				ktrace_repair_doubt(&w->repair, at - entry, at, "an entry of the thread map beside a hole");
+		} else if (before && !hole) {
+			ktrace_repair_doubt(&w->repair, from, at + entry, "a hole in the thread map, and the entry behind it");
+		}
 		before = hole;
 	}
 }
@@ -338,6 +361,13 @@ static uint64_t raw_rest_threads(struct ktrace_walk *w, uint64_t events)
 	return events % KTRACE_PAGE ? threads : 0;
 }
 
+/* Whether only version 0, which states no rate of a clock, has records at such a place: in other versions of RAW they begin with a
+ * page, in version 3 with a word of 8 bytes. */
+static bool raw_rest_is_raw0(const struct ktrace_raw_rest *rest)
+{
+	return rest->events % 8;
+}
+
 /* Of a file whose beginning is lost: written as version 0, which needs no more than a count of threads. */
 static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, struct ktrace_raw *raw)
 {
@@ -363,6 +393,9 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, 
 		/* What hit the beginning may have hit the first of them. */
 		ktrace_repair_doubt(r, raw->map, raw->map + ktrace_thread_size(rest->is_64), "the first entry that is left");
 		ktrace_threads_check(w, raw->map, raw->threads, false);
+	} else if (raw_rest_is_raw0(rest)) {
+		ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64),
+				    "the first record that is left");
 	} else {
 		/* What their times are counted in is lost, if the file said so. */
 		ktrace_repair_doubt(r, rest->events, w->in.source->size,

@@ -166,15 +166,18 @@ static void thread_check(struct thread_walk *t, const struct ktrace_thread *thre
 	}
 }
 
-/* Entries beside zeros, which may be a hole: a thread that it held is missing. before: whether the entry before is zeros. */
-static bool thread_beside_hole(struct thread_walk *t, const uint8_t *entry, uint64_t offset, bool before)
+/* Zeros, and the entries beside them: they may be a hole, and a thread that it held is missing. before: whether the entry before is
+ * zeros. */
+static bool thread_is_hole(struct thread_walk *t, const uint8_t *entry, uint64_t offset, bool before)
 {
 	struct ktrace_input *in = &t->walk->in;
 	uint32_t size = ktrace_thread_size(in->is_64);
 	bool hole = bytes_are_zero(entry, size);
 
-	if (hole != before && offset > t->map && in->beside_count < KTRACE_BESIDE_MAX)
-		in->beside[in->beside_count++] = hole ? offset - size : offset;
+	if (hole && !before && in->hole_count < KTRACE_HOLES_MAX)
+		in->holes[in->hole_count++].from = offset > t->map ? offset - size : offset;
+	if ((hole || before) && in->hole_count)
+		in->holes[in->hole_count - 1].until = offset + size;
 	return hole;
 }
 
@@ -197,7 +200,7 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 		const uint8_t *p = window_at(&w->in.window, at, size);
 		if (!p)
 			break;
-		hole = thread_beside_hole(&t, p, at, hole);
+		hole = thread_is_hole(&t, p, at, hole);
 		struct ktrace_thread thread = ktrace_thread_decode(p, w->in.is_64);
 		if (thread.tid || thread.pid || !filler_is_normal)
 			thread_check(&t, &thread, at);
