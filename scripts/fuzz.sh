@@ -153,7 +153,7 @@ remember() { # SECONDS
 			edges=$(printf '%s\n' "$edges" "$(sed -n 's/^edges_found *: *//p' "$name" 2> /dev/null)" | sort -n | tail -1)
 		done
 	fi
-	git diff --quiet HEAD -- src fuzz 2> /dev/null || dirty=+
+	git diff --quiet HEAD -- src fuzz ':!fuzz/campaigns.tsv' ':!fuzz/README.md' 2> /dev/null || dirty=+
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$engine$([ $mutator = 0 ] || echo ' with mutator')" "$target" "${runs:-0}" "$1" "${edges:-0}" \
 		"$(find "$artifacts" -type f | wc -l)" "$(git rev-parse --short HEAD 2> /dev/null)$dirty" "$(date +%F)" >> fuzz/campaigns.tsv
 }

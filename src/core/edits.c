@@ -119,7 +119,7 @@ void edits_apply(struct edits *e, struct plan *p, unsigned output, const struct 
 			plan_copy(p, output, s, base + at, edit->at - at);
 			at = edit->at;
 		}
-		const uint8_t *bytes = e->bytes.data ? e->bytes.data + edit->bytes : NULL;
+		const uint8_t *bytes = edits_bytes(e, edit);
 		if (edit->move_length)
 			plan_copy(p, output, s, base + edit->move_from, edit->move_length);
 		else if (edit->length && edit->remove)
@@ -150,7 +150,7 @@ void edits_apply_bytes(struct edits *e, const uint8_t *data, size_t size, struct
 		if (edit->move_length)
 			bytes_append(out, data + edit->move_from, (size_t)edit->move_length);
 		else if (edit->length)
-			bytes_append(out, e->bytes.data + edit->bytes, edit->length);
+			bytes_append(out, edits_bytes(e, edit), edit->length);
 		at += (size_t)edit->remove;
 	}
 	bytes_append(out, data + at, size - at);

@@ -23,6 +23,12 @@ struct edits {
 	bool failed;	    /* out of memory: sticky; nothing is added any more */
 };
 
+/* What an edit writes instead; NULL where no edit writes anything. Valid until the next edit is added. */
+static inline const uint8_t *edits_bytes(const struct edits *e, const struct edit *edit)
+{
+	return e->bytes.data ? e->bytes.data + edit->bytes : NULL;
+}
+
 /* Replaces [at, at + remove) by `length` bytes, which are copied. Edits may be added in any order. Of two that replace the
  * same range the later one holds. */
 void edits_add(struct edits *e, uint64_t at, uint64_t remove, const void *bytes, size_t length, unsigned rule, const char *why);

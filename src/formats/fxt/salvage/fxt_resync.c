@@ -454,6 +454,15 @@ bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r,
 	return anchored;
 }
 
+/* A blob whose size fits where it is stored has the type that it says. */
+static bool has_shifted_size(const struct fxt_record *r)
+{
+	for (uint32_t i = 0; i < r->issues.count; i++)
+		if (r->issues.list[i].rule == FXT_RULE_blob_size_shifted)
+			return true;
+	return false;
+}
+
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider, uint64_t at, const struct fxt_record *r)
 {
 	struct fxt_decoder d = *y->decoder;
@@ -461,7 +470,7 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 	uint64_t left = y->size - at, have = r->words * FXT_WORD;
 	bool all;
 
-	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE)
+	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE || has_shifted_size(r))
 		return false;
 	/* A record whose only fault is an unknown reference is given up only for a type with more known references. */
 	unsigned evidence = r->issues.worst == TM_ERROR ? 0 : fxt_refs_known(provider, r, &all) + 1;

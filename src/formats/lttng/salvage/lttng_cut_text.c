@@ -16,6 +16,11 @@ static bool is_declaration(const struct lttng_walk *w, uint64_t rel, uint64_t st
 	return (defect == EVENT_OK || defect == EVENT_SIZE) && e.word && e.id <= 1 && lttng_event_declares(&w->in, &e);
 }
 
+static bool is_text(const uint8_t *p, size_t length)
+{
+	return p[0] >= 0x20 && utf8_is_valid(p, length);
+}
+
 bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
 	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || e->id != 1 || e->size_width || e->end >= w->limit ||
@@ -32,6 +37,9 @@ bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, 
 			run++;
 			continue;
 		}
+		/* An event of another type is no text. */
+		if (run >= PIECE_MIN && !is_text(rest + i - run, run))
+			return false;
 		pieces += run >= PIECE_MIN;
 		run = 0;
 		if (pieces == 1 && is_declaration(w, e->end + i + 1, e->stamp))
@@ -40,5 +48,5 @@ bool lttng_text_is_cut(const struct lttng_trace *t, const struct lttng_walk *w, 
 		rest = lttng_stream_at(&w->in, e->end, span);
 	}
 	/* The last one: bytes came in, and the end of its text is behind that of the data. */
-	return rest && span == left && !pieces && run == left && run >= PIECE_MIN && rest[0] >= 0x20 && utf8_is_valid(rest, run);
+	return rest && span == left && !pieces && run == left && run >= PIECE_MIN && is_text(rest, run);
 }

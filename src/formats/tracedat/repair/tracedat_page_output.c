@@ -28,7 +28,7 @@ void tracedat_page_emit(struct tracedat_walk *w, uint64_t offset, uint32_t n)
 		if (e->at < at)
 			continue; /* inside a range that is replaced already */
 		uint64_t upto = e->at < n ? e->at : n, end = e->at + e->remove < n ? e->at + e->remove : n;
-		const uint8_t *bytes = edits->bytes.data + e->bytes;
+		const uint8_t *bytes = edits_bytes(edits, e);
 		tracedat_pieces_copy(out, w->source, offset + at, upto - at);
 		tracedat_drop(w, offset + upto, end - upto, e->rule, e->why);
 		if (e->remove)

@@ -147,7 +147,7 @@ static bool identity_made(struct sym_output *o, const struct sym_identity *ident
 		const struct edit *e = identity->list[i];
 		if (e->at != at)
 			continue;
-		plan_literal(o->p, o->out, edits->bytes.data + e->bytes, e->length, e->rule, e->why);
+		plan_literal(o->p, o->out, edits_bytes(edits, e), e->length, e->rule, e->why);
 		if (e->remove)
 			plan_drop(o->p, o->source, at, e->remove, e->rule, e->why);
 		replaced |= e->remove > 0;

@@ -210,7 +210,9 @@ BREAKER_OF(sym_leading_sentinels, GEN_BYTES, uftrace_gen_versions(g, 60, 130), u
 				   0x200);
 }
 
-BREAKER_OF(sym_missing_sentinel, GEN_BYTES, uftrace_gen_versions(g, 60, 130), uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN))
+/* Without it the last function has no size, and what it passes and returns is no known function's. */
+BREAKER_OF(sym_missing_sentinel, GEN_BYTES, uftrace_gen_versions(g, 60, 130),
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS))
 {
 	const struct uftrace_gen_module *m = NULL;
 	struct bytes *b = any_symbols(g, &m);
