@@ -16,7 +16,8 @@
 #define CHAIN_ODD 4u
 /* So many strict records in a row inside another record are not chance. */
 #define CHAIN_INNER 6u
-#define ROW 4u /* strict records: the middle of a record seldom passes for so many */
+/* The middle of a record seldom passes for so many. */
+#define CHAIN_ROW 4u
 /* Further records that a chain of nothing but possible arguments must have. */
 #define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
@@ -492,15 +493,8 @@ bool fxt_decode_other(struct fxt_resync *y, uint64_t at)
 
 uint64_t fxt_next_row(struct fxt_resync *y, uint64_t at, uint64_t until)
 {
-	for (; at < until; at += FXT_WORD) {
-		uint64_t next = at;
-		unsigned row = 0;
-		for (; row < ROW && fxt_decode_other(y, next) && fxt_is_strict(&y->other); row++)
-			next += y->other.words * FXT_WORD;
-		if (row == ROW)
-			return at;
-	}
-	return until;
+	struct search s = { .budget = BUDGET_START };
+	return search_grid(y, &s, at, until, CHAIN_ROW);
 }
 
 /* What fxt_resync_provider() compares. */

@@ -104,8 +104,17 @@ static void raw2_width(struct ktrace_walk *w, struct ktrace_raw *raw, uint32_t f
 	w->in.is_64 = flag & 0xff;
 	const char *stated = w->in.is_64 ? "64" : "32", *other = w->in.is_64 ? "32" : "64";
 	struct ktrace_raw2_width width = ktrace_raw2_width_find(&w->in, raw);
-	if (!width.other)
+	if (!width.other) {
+		if (flag > 1) {
+			fd = finding_report(f, KTRACE_RULE_flags_bitness_mismatch, w->in.source, 20, 4,
+					    "the flag for 64-bit events is 0x%" PRIx32
+					    ", neither 0 nor 1; its events are %s-bit ones",
+					    flag, stated);
+			finding_field(fd, 20, 4, "64-bit flag = %" PRIu32, flag);
+			ktrace_repair_raw2_width(&w->repair, w->in.is_64);
+		}
 		return;
+	}
 	if (width.events)
 		fd = finding_report(f, KTRACE_RULE_flags_bitness_mismatch, w->in.source, 20, 4,
 				    "the header says %s-bit events; those at 0x%" PRIx64 " are valid only as %s-bit ones", stated,
