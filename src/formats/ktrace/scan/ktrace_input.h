@@ -6,7 +6,7 @@
 #include "formats/ktrace/decode/ktrace_kind.h"
 #include "formats/ktrace/scan/ktrace_table.h"
 
-/* Holes of thread maps that are remembered. */
+/* Holes of thread maps that are remembered. Of more, the last one takes in those behind it. */
 #define KTRACE_HOLES_MAX 16u
 
 struct ktrace_input {

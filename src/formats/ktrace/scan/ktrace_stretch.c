@@ -132,9 +132,8 @@ static bool is_behind_late_records(struct ktrace_keep *keep, uint64_t time)
 	return true;
 }
 
-#define TIMES \
-	32u /* the first or the last ones of a run, by which it is judged when it begins or ends: in noise some pass for records \
-	     */
+/* The first or the last records of a run, by which it is judged when it begins or ends: in noise some pass for records. */
+#define TIMES 32u
 
 /* The middle one of the first times of [from, until), since what damaged the bytes beside it may have hit some of them. 0: there is
  * none. */
