@@ -322,6 +322,7 @@ char *cli_scratch_make(void);
 /* ---- cli_saves.c ---- */
 
 struct cli_saves;
+struct cli_targets;
 struct report_printer;
 struct report_run;
 struct report_entry;
@@ -332,8 +333,9 @@ struct report_run cli_saves_run(const struct cli_options *o, const struct tracem
 size_t cli_saves_findings(const struct cli_options *o, const struct report_printer *printer);
 /* Takes FORMAT=FILE apart. Returns an exit code after a message. */
 int cli_saves_parse(const char *text, const struct report_printer **printer, const char **file);
-/* Begins the files of --save. Returns an exit code after a message; cli_saves_end() is due in every case. */
-int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o);
+/* Begins the files of --save, none of which may be an input, nor inside one. targets: the inputs; NULL: the PATHs. Returns an exit
+ * code after a message; cli_saves_end() is due in every case. */
+int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o, const struct cli_targets *targets);
 /* Prints an input to one report, or to all of --save. kept: findings a rule that its report keeps; 0: all. */
 void cli_print_entry(struct report_run *run, const struct report_printer *printer, size_t kept, const struct report_entry *entry);
 /* Says how many files were passed over, if the report has no place for it. */

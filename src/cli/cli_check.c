@@ -475,7 +475,7 @@ int cli_check(struct cli_options *o)
 	if (!c.code)
 		c.code = cli_baseline_begin(&c.baseline, o);
 	if (!c.code)
-		c.code = cli_saves_begin(&c.saves, o);
+		c.code = cli_saves_begin(&c.saves, o, &c.targets);
 	size_t threads = o->jobs < c.targets.count ? o->jobs : c.targets.count;
 	struct check_thread *array = calloc(threads ? threads : 1, sizeof(*array));
 	c.jobs = calloc(c.targets.count ? c.targets.count : 1, sizeof(*c.jobs));

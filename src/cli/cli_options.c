@@ -123,6 +123,8 @@ const char *cli_option_help(const struct cli_command *command, const struct cli_
 		return "the directory for the files and their labels; -: one capture goes to standard output";
 	if (o->key == 'f' && command->tables)
 		return "list only the rules of this format: fxt, uftrace, tracedat, ktrace, lttng, container";
+	if (o->key == 'F' && command->run == cli_repair)
+		return "with -n, print what was found as NAME, as check does (default: text, which is the plan)";
 	if (o->key == 'T' && command->run == cli_repair)
 		return "limit on the processor time of the command (default 60); elapsed time is limited to five times that";
 	return o->help;

@@ -40,11 +40,28 @@ static size_t output_length(const char *path)
 	return length;
 }
 
+/* The whole name of a directory that is named by dots: what is beside it is not in front of them. NULL: it is not. */
+static char *output_undotted(const char *path, size_t length)
+{
+	size_t name = length;
+
+	while (name && path[name - 1] != '/')
+		name--;
+	const char *last = path + name;
+	bool dots = (length - name == 1 && *last == '.') || (length - name == 2 && last[0] == '.' && last[1] == '.');
+	return dots ? realpath(path, NULL) : NULL;
+}
+
 char *cli_output_named(const char *path, bool directory, const char *made)
 {
 	size_t packed, length = output_length(path);
-	char *output = NULL;
+	char *output = NULL, *whole = output_undotted(path, length);
 
+	if (whole && strcmp(whole, "/") != 0)
+		output = cli_output_named(whole, directory, made);
+	free(whole);
+	if (output)
+		return output;
 	if (!strcmp(path, "-"))
 		return asprintf(&output, "mended%s", made) < 0 ? NULL : output;
 	do {

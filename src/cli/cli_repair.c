@@ -187,6 +187,24 @@ static int repair_run(const struct cli_options *o, struct tracemend_input *input
 	return outcome->lost ? CLI_LOST : CLI_CLEAN;
 }
 
+/* -n with a format: what was found, and in a page what would be done. r: NULL, and *error says why. */
+static int repair_report(const struct cli_options *o, struct tracemend_repair *r, const struct tracemend_error *error,
+			 struct report_run *run)
+{
+	const char *path = o->paths.items[0];
+	char shown[CLI_TEXT_MAX];
+	struct report_entry entry = { .path = path,
+				      .shown = cli_show(shown, path),
+				      .report = r ? tracemend_repair_report(r) : NULL,
+				      .error = error,
+				      .repair = r };
+
+	cli_print_entry(run, report_printer_find(o->format), run->options->max_findings, &entry);
+	if (run->failed)
+		return cli_memory();
+	return !r ? CLI_CLEAN : tracemend_repair_outcome(r)->changed ? CLI_FINDINGS : CLI_CLEAN;
+}
+
 /* Nothing can be salvaged of what was given: says what is missing. */
 static void repair_advise(const struct cli_options *o, struct tracemend_input *input, const struct tracemend_options *library)
 {
@@ -200,7 +218,21 @@ static void repair_advise(const struct cli_options *o, struct tracemend_input *i
 	tracemend_report_free(report);
 }
 
-static int repair_one(const struct cli_options *o, struct cli_progress *progress, size_t slot)
+/* The capture with its further pieces and donors. */
+static struct tracemend_input *repair_open(const struct cli_options *o, const struct tracemend_options *library,
+					   struct tracemend_error *error)
+{
+	struct tracemend_input *input = tracemend_open(o->paths.items[0], library, error);
+
+	for (size_t i = 0; i < o->extra.count && input && error->status == TM_OK; i++)
+		(void)tracemend_add(input, o->extra.items[i], TM_ROLE_EXTRA, error);
+	for (size_t i = 0; i < o->donor.count && input && error->status == TM_OK; i++)
+		(void)tracemend_add(input, o->donor.items[i], TM_ROLE_DONOR, error);
+	return input;
+}
+
+/* run: NULL, or the report that -n with a format prints. */
+static int repair_one(const struct cli_options *o, struct cli_progress *progress, size_t slot, struct report_run *run)
 {
 	struct tracemend_error error = { 0 };
 	struct tracemend_options library = o->library;
@@ -209,12 +241,10 @@ static int repair_one(const struct cli_options *o, struct cli_progress *progress
 
 	if (code)
 		return code;
+	if (run)
+		library.max_findings = run->options->max_findings;
 	cli_progress_attach(progress, slot, &library);
-	struct tracemend_input *input = tracemend_open(o->paths.items[0], &library, &error);
-	for (size_t i = 0; i < o->extra.count && input && error.status == TM_OK; i++)
-		(void)tracemend_add(input, o->extra.items[i], TM_ROLE_EXTRA, &error);
-	for (size_t i = 0; i < o->donor.count && input && error.status == TM_OK; i++)
-		(void)tracemend_add(input, o->donor.items[i], TM_ROLE_DONOR, &error);
+	struct tracemend_input *input = repair_open(o, &library, &error);
 	if (input && error.status == TM_OK && tracemend_is_tree(input))
 		code = cli_refuse_several(o->paths.items[0], input, &library);
 	if (input && error.status == TM_OK && !code && o->extra_auto)
@@ -226,11 +256,14 @@ static int repair_one(const struct cli_options *o, struct cli_progress *progress
 	if (r && o->in_place && repair_was_packed(r))
 		code = cli_usage("%s: is an archive or compressed, and the result is not: --in-place is not possible",
 				 o->paths.items[0]);
-	else if (r)
+	else if (r && !run)
 		code = repair_run(o, input, r, &library, progress);
 	else
 		cli_progress_hide(progress);
+	if (run && !code)
+		code = repair_report(o, r, &error, run);
 	if (!r && !code) {
+		(void)fflush(stdout);
 		code = cli_fail(&error);
 		if (error.status == TM_NOTHING && !o->quiet)
 			repair_advise(o, input, &library);
@@ -276,6 +309,10 @@ static int repair_check_usage(const struct cli_options *o)
 			"-o -: repair writes a file, which appears as a whole or not at all; standard output is not possible");
 	if (o->in_place && o->output)
 		return cli_usage("--in-place and -o OUT: only one of them");
+	if (strcmp(o->format, "text") != 0 && !o->dry_run)
+		return cli_usage("--format is for -n, which prints a report instead of writing the result");
+	if (strcmp(o->format, "text") != 0 && (o->page || o->manifest))
+		return cli_usage("--format and %s: only one of them", o->page ? "--report" : "--manifest");
 	if (o->dry_run && o->verify_with)
 		return cli_usage("-n writes nothing that --verify-with could read: only one of them");
 	if (several && (o->manifest || o->page || o->extra.count))
@@ -321,7 +358,7 @@ static void repair_aside(struct repair_job *job, struct cli_progress *progress, 
 
 	if (result && talk) {
 		cli_redirect(result, talk);
-		job->code = repair_one(&job->options, progress, slot);
+		job->code = repair_one(&job->options, progress, slot, NULL);
 		cli_redirect(NULL, NULL);
 	}
 	bool good = result && talk && !ferror(result) && !ferror(talk);
@@ -407,10 +444,31 @@ static int repair_all(const struct cli_options *o, struct repair_jobs *jobs)
 	jobs->progress = cli_progress_new(o, count, jobs->count);
 	if (!threads || !repair_parallel(jobs, threads, count, &code))
 		for (size_t i = 0; i < jobs->count && !cli_signals_caught(); i++)
-			code = cli_worse(code, repair_one(&jobs->list[i].options, jobs->progress, 0));
+			code = cli_worse(code, repair_one(&jobs->list[i].options, jobs->progress, 0, NULL));
 	cli_progress_free(jobs->progress);
 	free(threads);
 	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : code;
+}
+
+/* The report of -n with a format, of one input after the other. */
+static int repair_all_reported(const struct cli_options *o, struct repair_jobs *jobs)
+{
+	const struct report_printer *printer = report_printer_find(o->format);
+	struct tracemend_options shown = o->library;
+	struct report_run run = cli_saves_run(o, &shown);
+	int code = CLI_CLEAN;
+
+	shown.max_findings = cli_saves_findings(o, printer);
+	jobs->progress = cli_progress_new(o, 1, jobs->count);
+	if (printer->begin)
+		printer->begin(&run);
+	for (size_t i = 0; i < jobs->count && !cli_signals_caught(); i++)
+		code = cli_worse(code, repair_one(&jobs->list[i].options, jobs->progress, 0, &run));
+	run.stopped = cli_signals_caught();
+	if (printer->end)
+		printer->end(&run);
+	cli_progress_free(jobs->progress);
+	return cli_signals_caught() ? CLI_SIGNAL + cli_signals_caught() : run.failed ? cli_memory() : code;
 }
 
 /* Two inputs must not get the same name in the directory. */
@@ -446,7 +504,7 @@ int cli_repair(struct cli_options *o)
 		code = CLI_IO;
 	}
 	if (!code)
-		code = repair_all(o, &jobs);
+		code = strcmp(o->format, "text") != 0 ? repair_all_reported(o, &jobs) : repair_all(o, &jobs);
 	for (size_t i = 0; i < jobs.count && jobs.list; i++) {
 		free(jobs.list[i].made);
 		free(jobs.list[i].result);

@@ -471,7 +471,7 @@ int cli_report(struct cli_options *o)
 	shown.max_findings = cli_saves_findings(o, m.printer);
 	m.code = cli_baseline_begin(&m.baseline, o);
 	if (!m.code)
-		m.code = cli_saves_begin(&m.saves, o);
+		m.code = cli_saves_begin(&m.saves, o, NULL);
 	if (m.code) {
 		(void)cli_saves_end(m.saves, 0, false);
 		cli_baseline_free(m.baseline);

@@ -46,7 +46,54 @@ int cli_saves_parse(const char *text, const struct report_printer **printer, con
 	return strcmp(*file, "-") ? CLI_CLEAN : cli_usage("--save=%s: standard output has the report of --format", text);
 }
 
-int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o)
+/* Whether a file that a search found is a capture; an earlier report is none. */
+static bool save_is_capture(const struct cli_options *o, const char *path)
+{
+	struct tracemend_options library = o->library;
+	struct tracemend_error error = { 0 };
+
+	library.progress = NULL;
+	library.found = true;
+	struct tracemend_input *input = tracemend_open(path, &library, &error);
+	bool capture = input && tracemend_recognise(input, &library, &error);
+	tracemend_close(input);
+	return capture;
+}
+
+static int save_refuse(const char *text, const char *file, const char *input)
+{
+	if (cli_path_same(file, input))
+		return cli_usage("--save=%s: is an input, which is never written to", text);
+	if (cli_path_inside(file, input))
+		return cli_usage("--save=%s: lies inside the input %s, which is never written to", text, input);
+	return CLI_CLEAN;
+}
+
+/* A report must not be an input, nor lie inside one, nor be what the run writes besides. before: how many of --save are begun. */
+static int save_check(const struct cli_options *o, const struct cli_targets *targets, const char *text, const char *file,
+		      size_t before)
+{
+	const struct report_printer *printer;
+	const char *other;
+	int code = CLI_CLEAN;
+
+	for (size_t i = 0; !targets && i < o->paths.count && !code; i++)
+		code = save_refuse(text, file, o->paths.items[i]);
+	for (size_t i = 0; targets && i < targets->count && !code; i++) {
+		const struct cli_target *t = &targets->list[i];
+		/* Into a directory that is searched, a report may be written. */
+		if (t->first == SIZE_MAX && !(t->found && cli_path_same(file, t->path) && !save_is_capture(o, t->path)))
+			code = save_refuse(text, file, t->path);
+	}
+	for (size_t i = 0; i < before && !code; i++)
+		if (!cli_saves_parse(o->save.items[i], &printer, &other) && (!strcmp(file, other) || cli_path_same(file, other)))
+			code = cli_usage("--save=%s and --save=%s name the same file", o->save.items[i], text);
+	if (!code && o->update_baseline && o->baseline && (!strcmp(file, o->baseline) || cli_path_same(file, o->baseline)))
+		code = cli_usage("--save=%s and --baseline name the same file", text);
+	return code;
+}
+
+int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o, const struct cli_targets *targets)
 {
 	struct cli_saves *s = calloc(1, sizeof(*s));
 	int code = CLI_CLEAN;
@@ -60,6 +107,8 @@ int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o)
 		struct cli_save *save = &s->list[i];
 		const char *file;
 		code = cli_saves_parse(o->save.items[i], &save->printer, &file);
+		if (!code)
+			code = save_check(o, targets, o->save.items[i], file, i);
 		if (!code && !cli_file_begin(&save->file, file))
 			code = CLI_IO;
 		if (code)

@@ -99,7 +99,7 @@ const struct cli_command cli_commands[] = {
 			  "  tracemend repair crashed.fxt -o mended.fxt --manifest mended.json --report mended.html\n"
 			  "  tracemend repair killed/ -o mended.dat --donor good.dat\n"
 			  "  tracemend repair cut.dat -o mended.dat --verify-with 'trace-cmd report {} > report.txt'\n",
-		.accepts = "fpoPnmgwTYEDjuyCqvhZ",
+		.accepts = "fpFoPnmgwTYEDjuyCqvhZ",
 		.run = cli_repair,
 	},
 	{

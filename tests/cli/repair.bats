@@ -36,6 +36,22 @@ digest() {
 	cmp m.json m2.json
 }
 
+@test "dry run with a format prints what was found as check does" {
+	make_captures
+	exits 1 repair -n --format json broken.bin
+	echo "$output" > report.json
+	validate report report.json
+	exits 1 repair -n --format sarif valid.bin broken.bin
+	echo "$output" > report.sarif
+	validate sarif report.sarif
+	exits 0 repair -n --format json valid.bin
+	exits 1 repair -n --format html broken.bin
+	grep -q "kept" <<< "$output"
+	exits 2 repair --format json broken.bin -o out
+	exits 2 repair -n --format json --manifest m.json broken.bin
+	[ ! -e out ] && [ ! -e m.json ]
+}
+
 @test "dry run says what there is to do and writes nothing" {
 	make_captures
 	: > talk

@@ -14,6 +14,16 @@ load helper
 	[ ! -s talk ]
 }
 
+@test "what to do next with a capture that is named by dots" {
+	"$TRACEMEND" gen -q -f uftrace -o made --rule uftrace/dat-bad-magic
+	mkdir work
+	cp -r "made/$(label 1 file)" work/capture
+	cd work/capture
+	line=$("$TRACEMEND" check . | grep "^next: tracemend repair ")
+	bash -c "\"$TRACEMEND\" ${line#next: tracemend }" 2> ../talk || [ $? = 3 ]
+	exits 0 check ../capture.mended
+}
+
 @test "after errors, check says what to do next" {
 	make_captures
 	exits 0 check valid.bin
@@ -495,6 +505,31 @@ lines"; do
 	[ "$(tail -1 <<< "$output")" = "4 inputs: 2 with errors, 1 not checked completely" ]
 	exits 0 check --only "$RULE" valid.bin valid.bin
 	[ "$(tail -1 <<< "$output")" = "2 inputs: 0 with errors" ]
+}
+
+@test "--save never writes over an input, nor into one, nor twice" {
+	make_captures
+	cp -r broken.bin it
+	before=$(find it -type f -exec sha256sum {} + | sort)
+	exits 2 check --save json=it it
+	if [ -d it ]; then
+		exits 2 check --save json=it/new it
+		[ ! -e it/new ]
+	fi
+	[ "$(find it -type f -exec sha256sum {} + | sort)" = "$before" ]
+	exits 2 check --save json=twice --save html=./twice it
+	[ ! -e twice ]
+	# A directory that is searched is no capture: a report may be written into it, again and again, but not over what it has.
+	mkdir tree
+	cp -r it tree/it
+	exits 1 check --save json=tree/report.json tree
+	exits 1 check --save json=tree/report.json tree
+	validate report tree/report.json
+	exits 2 check --save json=tree/it tree
+	"$TRACEMEND" check --format jsonl it > run.jsonl || true
+	before=$(sha256sum run.jsonl)
+	exits 2 report --save json=run.jsonl run.jsonl
+	[ "$(sha256sum run.jsonl)" = "$before" ]
 }
 
 @test "--save writes further reports of the same run, and changes no exit code" {
