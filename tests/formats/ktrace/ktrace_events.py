@@ -309,16 +309,17 @@ class Reader:
         name = field.split(b"\0")[0]
         return all(c >= 32 for c in name)
 
-    def map_fits(self, at, count, entry):
-        """As Apple's readers ask: the first 100 entries, the first word and the name."""
+    def map_misfits(self, at, count, entry):
+        """How many of the first 100 entries are none, by the first word and the name, as Apple's readers ask."""
+        seen = min(count, 100)
         if at + count * entry > len(self.data):
-            return False
-        for i in range(min(count, 100)):
+            return seen + 1
+        misfits = 0
+        for i in range(seen):
             where = at + i * entry
             tid, pid = struct.unpack_from("<Qi" if entry == 32 else "<Ii", self.data, where)
-            if not self.name_fits(where, entry) or not 0 <= pid <= 99999 or (not tid and (not i or self.data[where + entry - 20])):
-                return False
-        return True
+            misfits += not self.name_fits(where, entry) or not 0 <= pid <= 99999 or (not tid and (not i or bool(self.data[where + entry - 20])))
+        return misfits
 
     def implausible(self, at, wide):
         """How many of the first records cannot be events of this width, in 32nds."""
@@ -351,8 +352,11 @@ class Reader:
         else:
             forms = ((20, False), (24, False), (24, True)) if magic else ((4, False), (4, True))
             count = struct.unpack_from("<I", data, 4 if magic else 0)[0] if len(data) >= 8 else 1 << 32
-            forms = [form for form in forms if count <= 100000 and self.map_fits(form[0], count, 32 if form[1] else 28)]
-            if not forms:
+            # An entry that was hit does not make the whole map another one.
+            misfits = {form: self.map_misfits(form[0], count, 32 if form[1] else 28) for form in forms} if count <= 100000 else {}
+            least = min(misfits.values(), default=1)
+            forms = [form for form in misfits if misfits[form] == least]
+            if least and (count < 2 or least > max(1, min(count, 100) // 8)):
                 self.problem(0, len(data), "a count of threads that does not fit")
                 return
             at, self.wide = min(forms, key=lambda form: self.implausible(self.raw_events(magic, form[0] + count * (32 if form[1] else 28)), form[1]))

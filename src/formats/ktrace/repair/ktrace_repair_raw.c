@@ -9,9 +9,9 @@ static void raw_word(struct ktrace_repair *r, uint64_t at, uint32_t value, enum 
 	ktrace_repair_replace(r, at, bytes, sizeof(bytes), rule, why);
 }
 
-void ktrace_repair_raw2_magic(struct ktrace_repair *r)
+void ktrace_repair_raw_magic(struct ktrace_repair *r, uint32_t magic)
 {
-	raw_word(r, 0, KTRACE_MAGIC_RAW2, KTRACE_RULE_bad_magic, "magic number");
+	raw_word(r, 0, magic, KTRACE_RULE_bad_magic, "magic number");
 }
 
 void ktrace_repair_raw2_width(struct ktrace_repair *r, bool is_64)

@@ -4,7 +4,7 @@
 
 #include "formats/ktrace/repair/ktrace_repair.h"
 
-void ktrace_repair_raw2_magic(struct ktrace_repair *r);
+void ktrace_repair_raw_magic(struct ktrace_repair *r, uint32_t magic);
 void ktrace_repair_raw2_width(struct ktrace_repair *r, bool is_64);
 void ktrace_repair_raw_walltime(struct ktrace_repair *r, uint64_t seconds, uint32_t usec);
 /* The number of threads, at offset `at`. */

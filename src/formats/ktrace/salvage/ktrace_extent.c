@@ -23,6 +23,15 @@ bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chu
 	return ktrace_map_run(in, data, in->source->size, 2) == 2 || ktrace_map_run(in, second, in->source->size, 2) == 2;
 }
 
+/* Whether the entries of a thread map at `data` go on at `at`, where their names look like records. */
+static bool is_among_entries(struct ktrace_input *in, uint64_t data, uint64_t at, uint64_t reach)
+{
+	uint32_t size = ktrace_thread_size(in->is_64);
+	uint64_t entry = at - (at - data) % size;
+
+	return ktrace_map_run(in, entry > data ? entry - size : entry, reach, 2) == 2;
+}
+
 /* How much of the bytes up to `reach` is the payload of a chunk whose size is lost: all but what exceeds the fixed size of its
  * kind, and but for records of events, which belong to a chunk whose header is lost as well. */
 static uint64_t chunk_guess(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t reach)
@@ -36,6 +45,8 @@ static uint64_t chunk_guess(struct ktrace_input *in, const struct ktrace_chunk *
 	if (fixed && room > fixed)
 		return fixed;
 	uint64_t events = ktrace_events_find(in, data, reach, reach % 8 ? 1 : 8);
+	if (chunk->tag == KTRACE_THREAD_MAP && events < reach && is_among_entries(in, data, events, reach))
+		events = reach;
 	if (events == reach)
 		return room;
 	return ktrace_chunk_whole(chunk, events - data > before ? events - data - before : 0, in->is_64);

@@ -5,6 +5,7 @@
 #include "formats/ktrace/salvage/ktrace_header_shift.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
+#define ODD_SHARE 4u	      /* one entry in so many, at most, was hit */
 #define KTRACE_MAP_HOLE 1024u /* bytes of zeros among the entries of a thread map */
 
 /* ---- version 0 ---- */
@@ -19,16 +20,18 @@ static bool raw0_entry_is_plausible(struct window *window, uint64_t at, uint32_t
 }
 
 /* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
- * *hole: some after the first are all zeros. */
+ * *hole: some after the first are all zeros, or few are none. */
 static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads, uint32_t entry, bool *hole)
 {
+	uint32_t odd = 0, seen = threads < 100 ? threads : 100;
+
 	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < map + (uint64_t)threads * entry)
 		return false;
 	for (uint32_t i = 0; i < threads && i < 100; i++) {
 		if (raw0_entry_is_plausible(window, map + (uint64_t)i * entry, entry))
 			continue;
 		const uint8_t *p = i ? window_at(window, map + (uint64_t)i * entry, entry) : NULL;
-		if (!p || !bytes_are_zero(p, entry))
+		if (!p || (!bytes_are_zero(p, entry) && odd++ > seen / ODD_SHARE))
 			return false;
 		*hole = true;
 	}
@@ -112,8 +115,8 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 
 /* ---- thread maps ---- */
 
-/* Whether the first entries of a thread map at `map` look like ones of that width. */
-static bool map_plausible(struct window *window, uint64_t map, uint64_t threads, uint32_t entry)
+/* Whether the first entries of a thread map at `map` look like ones of that width, but for so many. */
+static bool map_plausible(struct window *window, uint64_t map, uint64_t threads, uint32_t entry, uint64_t odd)
 {
 	for (uint64_t i = 0; i < threads && i < 100; i++) {
 		uint64_t at = map + i * entry;
@@ -124,8 +127,9 @@ static bool map_plausible(struct window *window, uint64_t map, uint64_t threads,
 		if (i && load_u32(p, false) == KTRACE_MAGIC_RAW1)
 			return true;
 		struct ktrace_thread thread = ktrace_thread_decode(p, entry == ktrace_thread_size(true));
-		if ((!thread.tid && (thread.name[0] || !i)) || thread.tid >> KTRACE_TID_BITS || thread.pid < 0 ||
-		    thread.pid > KTRACE_PID_MAX || ktrace_thread_name_has_control(&thread))
+		if (((!thread.tid && (thread.name[0] || !i)) || thread.tid >> KTRACE_TID_BITS || thread.pid < 0 ||
+		     thread.pid > KTRACE_PID_MAX || ktrace_thread_name_has_control(&thread)) &&
+		    !odd--)
 			return false;
 	}
 	return true;
@@ -142,7 +146,7 @@ uint64_t ktrace_map_after_hole(struct window *window, uint64_t at, uint32_t entr
 
 bool ktrace_map_is_of(struct window *window, uint64_t map, uint64_t threads, uint32_t entry)
 {
-	return map_plausible(window, ktrace_map_after_hole(window, map, entry), threads, entry);
+	return map_plausible(window, ktrace_map_after_hole(window, map, entry), threads, entry, 0);
 }
 
 /* ---- version 1 ---- */
@@ -174,17 +178,17 @@ bool ktrace_raw1_has_cpu_map(struct window *window, uint64_t at)
 /* Apple's readers probe 28-byte entries at 20, then at 24, then 32-byte ones at 24; of what passes, the one whose events
  * look real is taken. It is certain when no other passes, when a CPU map follows where this one's thread map ends, or when
  * the events of the others look much worse. */
-struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept)
+static struct ktrace_raw1 raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept, uint64_t odd)
 {
-	static const struct ktrace_raw1 forms[] = { { 20, false, false }, { 24, false, false }, { 24, true, false } };
-	struct ktrace_raw1 best = { 24, false, false };
+	static const struct ktrace_raw1 forms[] = { { .map = 20 }, { .map = 24 }, { .map = 24, .is_64 = true } };
+	struct ktrace_raw1 best = { .map = 24 };
 	uint64_t limit = window->source->size;
 	unsigned found = 0, fewest = UINT32_MAX, second = UINT32_MAX, marks = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		uint32_t entry = ktrace_thread_size(forms[i].is_64);
 		uint64_t map_end = forms[i].map + threads * entry;
-		if (!map_plausible(window, forms[i].map, threads, entry))
+		if (!map_plausible(window, forms[i].map, threads, entry, odd))
 			continue;
 		bool mark = ktrace_raw1_has_cpu_map(window, map_end);
 		/* Pairs of 32-byte records can look like 64-byte ones and the other way round: fewest failures decide. */
@@ -207,7 +211,15 @@ struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, con
 		found++;
 	}
 	best.certain = found == 1 || marks == 1 || (!marks && second != UINT32_MAX && second > 3 * fewest + 3);
+	best.found = found != 0;
 	return best;
+}
+
+struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept)
+{
+	struct ktrace_raw1 found = raw1_find(window, threads, kept, 0);
+	return found.found || threads < 2 ? found
+					  : raw1_find(window, threads, kept, (threads < 100 ? threads : 100) / ODD_SHARE + 1);
 }
 
 /* ---- recognition ---- */
@@ -219,6 +231,29 @@ static bool raw2_begins(struct window *window)
 	return p && bytes_are_zero(p + 32, 256) &&
 	       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 28) !=
 		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 32);
+}
+
+/* Whether one byte at most is another. */
+static bool word_is_near(uint32_t one, uint32_t other)
+{
+	uint32_t bits = one ^ other;
+
+	return !(bits & ~0xffu) || !(bits & ~0xff00u) || !(bits & ~0xff0000u) || !(bits & ~0xff000000u);
+}
+
+/* Whether the file looks like one of version 1, but for a byte of its magic number: a thread map, and records at the page behind.
+ */
+static bool raw1_begins(struct window *window, uint32_t word)
+{
+	const uint8_t *p = window_at(window, 0, 24);
+	uint32_t threads = p ? load_u32(p + 4, false) : 0;
+
+	if ((!word_is_near(word, KTRACE_MAGIC_RAW1) && !word_is_near(word, KTRACE_MAGIC_RAW1_OLD)) || !threads ||
+	    load_u32(p + 16, false) >= 1000000)
+		return false;
+	struct ktrace_raw1 form = raw1_find(window, threads, NULL, 0);
+	uint64_t end = form.map + (uint64_t)threads * ktrace_thread_size(form.is_64), limit = window->source->size;
+	return form.found && end < limit && !ktrace_events_failures(window->source, raw1_events(window, end), limit, form.is_64, 4);
 }
 
 /* Whether a valid header of version 3 follows the magic, and a chunk follows the header. Where the size of the header is none, two
@@ -257,9 +292,14 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 		return (struct ktrace_form){ .magic = word, .bits = 12 };
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
+	if (raw1_begins(window, word))
+		return (struct ktrace_form){ .magic = word_is_near(word, KTRACE_MAGIC_RAW1) ? KTRACE_MAGIC_RAW1
+											    : KTRACE_MAGIC_RAW1_OLD,
+					     .raw = true,
+					     .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);
 	if (raw0.entry)
-		return (struct ktrace_form){ .magic = word, .raw = true, .bits = raw0.counted ? 8 : !word ? 20 : 16 };
+		return (struct ktrace_form){ .magic = word, .raw = true, .bits = raw0.counted ? 8 : !word ? 20 : 17 };
 	if (ktrace_first_chunk_find(window) != UINT64_MAX)
 		return (struct ktrace_form){ .magic = word, .bits = 12 };
 	struct ktrace_raw_rest rest = ktrace_raw_rest_find(window);

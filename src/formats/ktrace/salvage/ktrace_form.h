@@ -39,6 +39,7 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 struct ktrace_raw1 {
 	uint8_t map;
 	bool is_64, certain;
+	bool found; /* a thread map is there */
 };
 /* kept: as above. */
 struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, const struct ktrace_head *kept);

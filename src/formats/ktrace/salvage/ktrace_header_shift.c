@@ -103,6 +103,13 @@ uint64_t ktrace_first_chunk_find(struct window *window)
 	return UINT64_MAX;
 }
 
+/* The size of a header of which nothing is known, by its chunks, which begin at `first`. */
+static uint64_t chunks_size(struct ktrace_input *in, uint64_t first)
+{
+	uint64_t end = ktrace_header_end_find(in, KTRACE_SIZE_UNFINISHED, first).end;
+	return end - first + KTRACE_HEADER - KTRACE_HEADER_UNCOUNTED;
+}
+
 static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
 	struct ktrace_header_shift lost = { .first = KTRACE_HEADER };
@@ -114,10 +121,8 @@ static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8
 	lost = (struct ktrace_header_shift){ .first = first, .lost = true };
 	in->is_64 = true;
 	in->is_64 = !ktrace_header_width_find(in, first).other;
-	/* A size of which nothing is known is that of the chunks. */
-	uint64_t end = ktrace_header_end_find(in, KTRACE_SIZE_UNFINISHED, first).end;
 	store_u32(lost.header + KTRACE_AT_MAGIC, KTRACE_MAGIC, false);
-	store_u64(lost.header + KTRACE_AT_SIZE, end - first + KTRACE_HEADER - KTRACE_HEADER_UNCOUNTED, false);
+	store_u64(lost.header + KTRACE_AT_SIZE, chunks_size(in, first), false);
 	store_u32(lost.header + KTRACE_AT_FLAGS, in->is_64 ? KTRACE_FLAG_64 : 0, false);
 	return lost;
 }
@@ -136,9 +141,12 @@ static struct ktrace_header_shift shift_find(struct ktrace_input *in, const uint
 	if (!first || source_read(in->source, 0, there, (size_t)(first < KTRACE_HEADER ? KTRACE_HEADER : first)) != TM_OK)
 		return none;
 	unsigned most = shift_score(in, header, first);
+	uint64_t missing = first < KTRACE_HEADER ? KTRACE_HEADER - first : 0, size = missing ? chunks_size(in, first) : 0;
 	for (uint64_t at = 0; at <= last; at++) {
 		struct ktrace_header_shift s = { .first = first, .at = at };
 		shift_apply(there, first, at, s.header);
+		if (at < KTRACE_AT_TIMEBASE && at + missing > KTRACE_AT_SIZE && missing)
+			store_u64(s.header + KTRACE_AT_SIZE, size, false);
 		unsigned score = shift_score(in, s.header, first);
 		if (score > most) {
 			best = s;

@@ -159,11 +159,14 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 	} else if (stop >= page) {
 		raw->events = stop < file ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
 	} else {
-		for (uint64_t at = from; at < page && at < file; at++) {
+		uint64_t until = page < file ? page : file;
+		for (uint64_t at = from; at < until; at++) {
 			const uint8_t *p = window_at(&in->window, at, 1);
 			filled += p && *p;
 		}
-		raw->unpadded = filled * 8 >= page - from && (!raw_records_begin(in, page) || raw_records_begin(in, from));
+		raw->unpadded = filled * 8 >= until - from &&
+				(page < file ? !raw_records_begin(in, page) || raw_records_begin(in, from)
+					     : raw_records_begin(in, from));
 		raw->events = raw->unpadded ? from : page;
 		if (!raw->unpadded && page < file) {
 			raw->events = raw_records_before(in, from, page);

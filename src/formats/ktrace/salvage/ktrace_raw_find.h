@@ -19,6 +19,7 @@ struct ktrace_raw {
 	bool early;		   /* events begin before their page */
 	bool guessed;		   /* the width of the records is not certain, or would not be of what repair leaves */
 	bool flipped;		   /* version 2: the header gives the wrong width */
+	uint32_t magic;		   /* which it should be */
 	bool magic_lost;
 };
 

@@ -147,8 +147,7 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 		if (chunk_is_known(source, &chunk, limit, is_64))
 			return plausible || chunk.tag != KTRACE_TAG_UNFINISHED;
 		plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
-		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64) ||
-		    ktrace_chunk_lost_tag(source, &chunk, is_64))
+		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64))
 			return false;
 		offset = ktrace_chunk_next(offset, chunk.size);
 		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)

@@ -88,6 +88,12 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 			     chunk->tag == KTRACE_EVENTS ? "events" : "a thread map");
 	else if (x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED)
 		chunk_unfinished(w, chunk, x->retagged);
+	/* What hit a tag from its first byte on may have hit the bytes in front of it. A recorder that ended leaves no chunk
+	 * behind. */
+	if ((x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED) && (x->retagged ? x->stored : chunk->tag) & 0xff &&
+	    x->next < w->in.source->size)
+		ktrace_repair_doubt(&w->repair, chunk->offset - 8, chunk->offset,
+				    "the end of a chunk in front of one whose tag was hit");
 	if (!kind) {
 		if (chunk->tag == KTRACE_TAG_UNFINISHED)
 			return;
@@ -106,6 +112,9 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 		} else if (ktrace_chunk_may_be_events(w->in.source, chunk, w->in.is_64)) {
 			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
 					    "a chunk of an unknown kind that has nothing but records: its tag may have been hit");
+		} else if (w->strange_count < KTRACE_STRANGE) {
+			w->strange[w->strange_count].from = chunk->offset;
+			w->strange[w->strange_count++].until = chunk->offset + KTRACE_CHUNK_HEADER + chunk->size;
 		}
 		return;
 	}
@@ -166,8 +175,12 @@ static void chunk_padding(struct ktrace_walk *w, const struct ktrace_chunks *c, 
 		struct finding *fd = chunk_report(w, KTRACE_RULE_chunk_padding_nonzero, chunk, KTRACE_CHUNK_HEADER + x->size + n,
 						  "the %zu bytes of padding after this chunk are not zero", n);
 		finding_field(fd, end, (uint32_t)n, "padding");
-		/* What hit it may have hit the end of the data, or the size, by which this is padding. */
-		ktrace_repair_doubt(&w->repair, chunk->offset, x->next, "a chunk in front of padding that is not zero");
+		/* What hit it may have hit the end of the data, or the size, by which this is padding, and the next header. */
+		ktrace_repair_doubt(&w->repair, chunk->offset,
+				    x->next < w->in.source->size ? x->next + KTRACE_CHUNK_HEADER : x->next,
+				    "a chunk in front of padding that is not zero, or behind it");
+	} else if (n) {
+		w->padded = true;
 	}
 	if (x->next < w->in.source->size || c->in_header)
 		return;
@@ -285,12 +298,16 @@ void ktrace_chunk_island(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_
 }
 
 /* Whether an events chunk is shorter than the prefix before its records. */
-static bool chunk_is_short(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
+static bool chunk_is_short(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct ktrace_extent *x)
 {
 	unsigned least = chunk->tag == KTRACE_EVENTS ? 8 : chunk->tag == KTRACE_EVENTS_COMPRESSED ? 12 : 0;
+	uint64_t size = x->size;
 
 	if (size >= least)
 		return false;
+	/* What cut it off was reported. */
+	if (x->rule != KTRACE_RULE_COUNT)
+		return true;
 	chunk_report(w, KTRACE_RULE_events_size_short, chunk, KTRACE_CHUNK_HEADER + size,
 		     "the chunk has %" PRIu64 " byte%s of data; an events chunk needs %u at least", size, size == 1 ? "" : "s",
 		     least);
@@ -317,18 +334,20 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	if (findings_errors(w->scan->findings) &&
 	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
 		ktrace_repair_doubt(r, chunk->offset, x->next, "a part of a sub-file outside of one");
-	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. */
-	if (size_is_hit(x->rule))
+	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. A recorder that ended while it wrote
+	 * the chunk had more to write. */
+	if (size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown)
 		ktrace_repair_lost(r);
 	chunk_place(w, c, chunk, x);
-	bool is_short = chunk_is_short(w, chunk, x->size);
+	bool is_short = chunk_is_short(w, chunk, x);
 	ktrace_repair_pad(r, chunk->offset, 8, KTRACE_RULE_chunk_header_misaligned, "padding");
 	c->broken = is_short || x->rule != KTRACE_RULE_COUNT;
 	/* What becomes a null chunk is lost to readers. */
 	if (is_short || (x->retagged && chunk->tag == KTRACE_NULL && x->size))
 		ktrace_repair_lost(r);
 	if (is_short) {
-		ktrace_repair_chunk_tag(r, chunk, KTRACE_NULL, KTRACE_RULE_events_size_short);
+		ktrace_repair_chunk_tag(r, chunk, KTRACE_NULL,
+					x->rule == KTRACE_RULE_COUNT ? KTRACE_RULE_events_size_short : x->rule);
 	} else if (x->retagged)
 		ktrace_repair_chunk_tag(r, chunk, chunk->tag,
 					x->stored == KTRACE_TAG_UNFINISHED ? KTRACE_RULE_chunk_unfinished
@@ -352,6 +371,8 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		ktrace_repair_write(r, x->next);
 	if (rule == KTRACE_RULE_COUNT)
 		chunk_padding(w, c, chunk, x);
+	else if (rule == KTRACE_RULE_chunk_header_misaligned && w->padded)
+		ktrace_repair_doubt(r, chunk->offset, x->next, "a chunk without padding, where others have it: bytes may be gone");
 	c->last_data = data;
 	c->last_size = kept;
 	c->last_events = chunk->tag == KTRACE_EVENTS && !is_short;

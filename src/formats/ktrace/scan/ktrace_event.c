@@ -77,12 +77,14 @@ struct stretch_walk {
 	struct ktrace_count counts[COUNTS];
 	uint64_t known[256]; /* a direct-mapped cache of thread ids that were looked up */
 	struct ktrace_odd odd;
-	bool is_odd;	/* the record at hand */
-	uint64_t peak;	/* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
-	uint64_t block; /* see struct ktrace_events */
-	bool back;	/* it is earlier than the one before */
-	uint64_t start; /* offset of the first record of the stretch */
-	uint64_t run;	/* offset of the first record since the last that was earlier than the one before */
+	bool is_odd;	    /* the record at hand */
+	uint64_t peak;	    /* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
+	uint64_t block;	    /* see struct ktrace_events ... */
+	uint64_t block_end; /* ... and where its double ends, or the block that belongs in its place */
+	bool back;	    /* it is earlier than the one before ... */
+	uint64_t late;	    /* ... the time of which is this */
+	uint64_t start;	    /* offset of the first record of the stretch */
+	uint64_t run;	    /* offset of the first record since the last that was earlier than the one before */
 	struct {
 		uint64_t offset, time; /* of the first record after the leap, and of the one before it */
 		bool lone;	       /* one record is in front of it, or behind another leap: it may have been hit */
@@ -297,6 +299,7 @@ static void event_order(struct stretch_walk *ev, const struct ktrace_event *e, u
 	ev->back = true;
 	k->earliest = !k->earliest || e->time < k->earliest ? e->time : k->earliest;
 	k->latest = w->in.last_time > k->latest ? w->in.last_time : k->latest;
+	ev->late = w->in.last_time;
 	ev->peak = ev->peak == UINT64_MAX || w->in.last_time > ev->peak ? w->in.last_time : ev->peak;
 	event_count(ev, event_timestamp_order, offset);
 	if (w->scan->records > SAMPLE_MAX || !k->sampled)
@@ -375,8 +378,8 @@ static void event_leap(struct stretch_walk *ev, const struct ktrace_event *e, ui
 		ev->leap_count = i;
 		return;
 	}
-	if (ev->leap_count == LEAPS)
-		memmove(ev->leaps, ev->leaps + 1, sizeof(ev->leaps[0]) * --ev->leap_count);
+	/* Noise leaps at each record. Where it began must be known at its end: the latest leaps give way. */
+	ev->leap_count -= ev->leap_count == LEAPS;
 	ev->leaps[ev->leap_count].lone = lone;
 	ev->leaps[ev->leap_count].offset = offset;
 	ev->leaps[ev->leap_count++].time = previous;
@@ -399,11 +402,16 @@ static void events_report(struct stretch_walk *ev, const char *where)
 	}
 }
 
-/* A block of records up to that time stands in front of earlier ones. */
-static void event_block(struct stretch_walk *ev, uint64_t time)
+/* A block of so many bytes stands in front of the earlier record at `offset`. Behind a leap, no time says where the block would
+ * end. */
+static void event_block(struct stretch_walk *ev, uint64_t offset, uint64_t bytes)
 {
-	if (ev->block == UINT64_MAX || time > ev->block)
-		ev->block = time;
+	const struct ktrace_event e = { .time = ktrace_record_time(&ev->walk->in, offset) };
+
+	if (ktrace_record_leaps(&e, ev->late) || (ev->block != UINT64_MAX && ev->late <= ev->block))
+		return;
+	ev->block = ev->late;
+	ev->block_end = bytes < UINT64_MAX - offset ? offset + bytes : UINT64_MAX;
 }
 
 #define BLOCK_RECORDS 2u /* so many that are later than the next one may have been hit; more are a block */
@@ -423,15 +431,17 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 	if (ev->back && offset == stretch->offset && ev->peak != UINT64_MAX) {
 		/* A chunk that begins before the end of the one in front of it: a block with its header was doubled, or belongs
 		 * elsewhere. */
-		if (ktrace_record_time(&ev->walk->in, offset) < ev->walk->events.but_one)
+		if (ktrace_record_time(&ev->walk->in, offset) < ev->walk->events.but_one) {
 			ev->block = ev->peak;
+			ev->block_end = UINT64_MAX;
+		}
 		while (ev->block != UINT64_MAX && until < stretch->end && stretch->end - until >= size &&
 		       ktrace_record_time(&ev->walk->in, until) <= ev->block)
 			until += size;
 	} else if (ev->back) {
 		uint64_t block = ktrace_records_later(&ev->walk->in, ev->run, offset);
 		if (offset - block > BLOCK_RECORDS * (uint64_t)size)
-			event_block(ev, ktrace_record_time(&ev->walk->in, offset - size));
+			event_block(ev, offset, offset - block);
 		from = from - stretch->offset < size ? stretch->offset : from - size;
 		uint64_t doubled = ktrace_records_doubled(&ev->walk->in, stretch, block, offset);
 		until = doubled > until ? doubled : until;
@@ -444,6 +454,22 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 	ktrace_odd_add(&ev->odd, from, until);
 }
 
+/* What is known of the records up to `offset` when the next chunk is walked. */
+static void walk_end(struct stretch_walk *ev, const struct ktrace_stretch *stretch, uint64_t offset)
+{
+	struct ktrace_walk *w = ev->walk;
+	uint32_t size = ktrace_event_size(w->in.is_64);
+
+	/* Where a block that belongs elsewhere ends with the chunk, a record of two pieces may stand. */
+	w->events.block = ev->block_end < offset ? UINT64_MAX : ev->block;
+	if (w->events.block != UINT64_MAX && offset > stretch->offset)
+		ktrace_odd_add(&ev->odd, offset - size, offset);
+	w->events.but_one = offset - stretch->offset >= 2 * (uint64_t)size ? ktrace_record_time(&w->in, offset - 2 * (uint64_t)size)
+									   : 0;
+	for (unsigned i = 0; i < ev->leap_count && !w->events.leap; i++)
+		w->events.leap = ev->leaps[i].lone || offset - ev->leaps[i].offset <= size ? 0 : ev->leaps[i].offset;
+}
+
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
 	struct stretch_walk ev = { .walk = w,
@@ -452,7 +478,8 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 				   .run = stretch->offset,
 				   .since = stretch->offset,
 				   .peak = w->events.block,
-				   .block = w->events.block };
+				   .block = w->events.block,
+				   .block_end = UINT64_MAX };
 	struct ktrace_keep keep = ktrace_keep_begin(w, stretch);
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->in.last_time;
@@ -488,7 +515,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		run -= run ? 1 : 0;
 		if (__builtin_expect(failures != 0, 0) && e.time && ktrace_record_leaps(&e, previous))
 			event_leap(&ev, &e, previous, offset);
-		previous = e.time;
+		previous = e.time ? e.time : previous;
 		event_check(&ev, &e, offset);
 		if (__builtin_expect(w->scan->sink != NULL, 0))
 			ktrace_event_give(w, &e, offset);
@@ -502,14 +529,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		}
 		offset += size;
 	}
-	/* Where a block that belongs elsewhere ends with the chunk, a record of two pieces may stand. */
-	w->events.block = ev.block;
-	if (w->events.block != UINT64_MAX && offset > stretch->offset)
-		ktrace_odd_add(&ev.odd, offset - size, offset);
-	w->events.but_one = offset - stretch->offset >= 2 * (uint64_t)size ? ktrace_record_time(&w->in, offset - 2 * (uint64_t)size)
-									   : 0;
-	for (unsigned i = 0; i < ev.leap_count && !w->events.leap; i++)
-		w->events.leap = ev.leaps[i].lone || offset - ev.leaps[i].offset <= size ? 0 : ev.leaps[i].offset;
+	walk_end(&ev, stretch, offset);
 	ktrace_odd_end(&ev.odd);
 	uint64_t kept = ktrace_keep_end(&keep, offset);
 	events_report(&ev, stretch->where);
@@ -653,8 +673,10 @@ static void events_finish_threads(struct ktrace_walk *w)
 				     : finding_new(f, KTRACE_RULE_event_tid_dangling, w->in.source, first.first, size);
 	if (!k->lost && w->repair.plan)
 		events_doubt_threads(w, threads, lone);
-	/* Bytes that were put in front of the records, or are missing there, leave a part of one at the end. */
-	if (events > w->scan->records / 2 && findings_count(f, KTRACE_RULE_raw_events_partial))
+	/* Bytes that were put in front of the records, or are missing there, leave a part of one at the end. Where the first
+	 * records did not pass, those that do were searched for. */
+	if (events > w->scan->records / 2 && findings_count(f, KTRACE_RULE_raw_events_partial) &&
+	    !findings_count(f, KTRACE_RULE_events_damaged))
 		ktrace_repair_doubt(&w->repair, 0, w->in.source->size,
 				    "most events are of threads that nothing names: they may be read from the wrong byte");
 	finding_say(fd, "events name %" PRIu64 " thread%s that no thread map has and no event creates; the first is 0x%" PRIx64,

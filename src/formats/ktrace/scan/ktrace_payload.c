@@ -73,9 +73,11 @@ static void cpumap_entries(struct ktrace_walk *w, const struct ktrace_chunk *chu
 			fd = payload_report(w, KTRACE_RULE_cpumap_duplicate_id, chunk, at, form->entry,
 					    "entry %" PRIu64 " is for CPU %" PRIu32 ", which an earlier entry is for", i, id);
 			finding_field(fd, at, 4, "CPU number %" PRIu32, id);
-			/* Either of the two may be damaged. */
+			/* Either of the two may be damaged, and what is beside them. */
 			uint64_t other = ktrace_chunk_data(chunk) + form->prefix + (seen[id] - 1u) * (uint64_t)form->entry;
 			ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_duplicate_id, other, other + form->entry);
+			ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_duplicate_id, at - form->entry,
+					  i + 1 < form->count ? at + 2 * (uint64_t)form->entry : at + form->entry);
 		} else if (id < KTRACE_CPUS_MAX) {
 			seen[id] = (uint16_t)(i + 1);
 		}
@@ -222,7 +224,9 @@ static void timesync_check(struct ktrace_walk *w, const struct ktrace_chunk *chu
 					    "the timebase of the time sync is %" PRIu32 "/%" PRIu32
 					    ", that of the file header %" PRIu32 "/%" PRIu32,
 					    numer, denom, w->clock.numer, w->clock.denom);
-	ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events of which two timebases are stated");
+	/* That of another file behind this one says nothing of what is in front of it. */
+	if (!w->foreign)
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events of which two timebases are stated");
 	finding_field(fd, ktrace_chunk_data(chunk) + 16, 8, "timebase %" PRIu32 "/%" PRIu32, numer, denom);
 }
 

@@ -213,7 +213,7 @@ static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw)
 			       gap.until - gap.from, (gap.from - raw->map) / entry, (gap.end - gap.until) / entry, stored);
 	finding_field(fd, raw->count_offset, 4, "thread count = %" PRIu64, stored);
 	if (raw->magic_lost)
-		ktrace_repair_raw2_magic(r);
+		ktrace_repair_raw_magic(r, raw->magic);
 	if (raw->flipped)
 		ktrace_repair_raw2_width(r, w->in.is_64);
 	if (raw->threads != stored)
@@ -265,7 +265,7 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
 		ktrace_repair_lost_threads(r);
 	if (raw->magic_lost)
-		ktrace_repair_raw2_magic(r);
+		ktrace_repair_raw_magic(r, raw->magic);
 	if (raw->flipped)
 		ktrace_repair_raw2_width(r, w->in.is_64);
 	if (raw->threads == stored)
@@ -454,9 +454,13 @@ enum tracemend_status ktrace_raw_walk(struct ktrace_walk *w, const struct ktrace
 		       raw.threads);
 	uint64_t errors = findings_errors(s->findings);
 	raw.magic_lost = stored != magic;
+	raw.magic = magic;
 	if (raw.magic_lost)
 		finding_report(s->findings, KTRACE_RULE_bad_magic, w->in.source, 0, 4,
 			       "the magic number is 0x%08" PRIx32 " instead of 0x%08" PRIx32, stored, magic);
+	/* The last byte tells the two of version 1 apart. */
+	if (raw.version == 1 && (stored ^ magic) & 0xff)
+		ktrace_repair_doubt(&w->repair, 0, 4, "a magic number that may have been another");
 	raw_map(w, &raw);
 	if (raw.gap.from < raw.gap.until) {
 		uint32_t entry = ktrace_thread_size(w->in.is_64);

@@ -7,6 +7,7 @@
 #include "formats/ktrace/repair/ktrace_odd.h"
 #include "formats/ktrace/repair/ktrace_repair_v3.h"
 #include "formats/ktrace/salvage/ktrace_extent.h"
+#include "formats/ktrace/salvage/ktrace_map_find.h"
 #include "formats/ktrace/salvage/ktrace_resync.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 #include "formats/ktrace/scan/ktrace_chunk_walk.h"
@@ -103,6 +104,22 @@ static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, u
 	return until;
 }
 
+/* Readers skip a chunk of a kind that they do not know, and its data may look like records. A tag that differs in more than a byte
+ * from that of events, in a header that is one otherwise, may be right, unless the records go on where those before them end. */
+static bool tag_may_be(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+{
+	uint32_t other = chunk->tag ^ KTRACE_EVENTS;
+
+	if (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || !(other & ~0xffu) || !(other & ~0xff00u) ||
+	    !(other & ~0xff0000u) || !(other & ~0xff000000u))
+		return true;
+	if (w->events.seen && ktrace_record_time(&w->in, ktrace_chunk_data(chunk) + 8) < w->in.last_time)
+		return false;
+	ktrace_repair_doubt(&w->repair, chunk->offset, ktrace_chunk_data(chunk) + chunk->size,
+			    "events in a chunk of an unknown kind: its tag may have been hit");
+	return true;
+}
+
 /* Whether a chunk of an unknown kind, whose size leads on, is one of events, or the thread map of a file without one in front of
  * its events: its tag was hit. It gets that tag. */
 static bool tag_is_hit(struct ktrace_walk *w, const struct ktrace_chunks *c, struct ktrace_chunk *chunk, uint64_t limit)
@@ -112,7 +129,7 @@ static bool tag_is_hit(struct ktrace_walk *w, const struct ktrace_chunks *c, str
 	if (c->in_header || ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED || chunk->tag == KTRACE_MAGIC ||
 	    !ktrace_chunk_is_chained(w->in.source, chunk->offset, limit, w->in.is_64))
 		return false;
-	if (ktrace_chunk_lost_tag(w->in.source, chunk, w->in.is_64))
+	if (ktrace_chunk_lost_tag(w->in.source, chunk, w->in.is_64) && tag_may_be(w, chunk))
 		chunk->tag = KTRACE_EVENTS;
 	else if (!w->in.thread_map && !w->events.seen && chunk->size >= 3 * entry && chunk->size % entry == 0 &&
 		 ktrace_chunk_holds_threads(&w->in, chunk))
@@ -139,9 +156,11 @@ static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 								 ktrace_chunk_is_chained(w->in.source, at, limit, w->in.is_64) ||
 								 ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64));
 		if (retag)
-			chunk.tag = ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS
-				    : ktrace_chunk_holds_threads(&w->in, &chunk)    ? KTRACE_THREAD_MAP
-										    : KTRACE_NULL;
+			chunk.tag = ktrace_map_run(&w->in, ktrace_chunk_data(&chunk), w->in.source->size, 2) == 2
+					    ? KTRACE_THREAD_MAP
+				    : ktrace_chunk_holds_events(w->in.source, &chunk) ? KTRACE_EVENTS
+				    : ktrace_chunk_holds_threads(&w->in, &chunk)      ? KTRACE_THREAD_MAP
+										      : KTRACE_NULL;
 		else if (tag_is_hit(w, c, &chunk, limit))
 			retag = true;
 		if (retag)
@@ -176,11 +195,26 @@ static void v3_finish(struct ktrace_walk *w)
 
 #define HEAD_BYTES 16384u /* of a block of another capture that may stand at the beginning */
 
+/* What a recorder leaves that ended early: nothing was hit. */
+static const enum ktrace_rule ends[] = { KTRACE_RULE_chunk_size_unknown, KTRACE_RULE_chunk_size_past_eof,
+					 KTRACE_RULE_chunk_unfinished, KTRACE_RULE_summary_before_last_event };
+
+/* Where something was hit, a chunk of an unknown kind may be one whose tag was. odd: findings that cast doubt. */
+static void v3_doubt_strange(struct ktrace_walk *w, uint64_t odd)
+{
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		odd -= findings_count(w->scan->findings, ends[i]);
+	for (uint32_t i = 0; odd && i < w->strange_count; i++)
+		ktrace_repair_doubt(&w->repair, w->strange[i].from, w->strange[i].until,
+				    "a chunk of an unknown kind, where something else is damaged: its tag may have been hit");
+}
+
 /* Where something is wrong, and the header was written days before or after the events, it may be that of another capture; where a
- * field of it was hit, that was its time. body: where the chunks of events begin. */
-static void v3_doubt_header(struct ktrace_walk *w, uint64_t body)
+ * field of it was hit, that was its time. A wrong width beside a wrong time are two. body: where the chunks of events begin. */
+static void v3_doubt(struct ktrace_walk *w, const struct ktrace_header *h, uint64_t body)
 {
 	const struct ktrace_event first = { .time = w->events.first_time }, last = { .time = w->in.last_time };
+	bool hit = w->header_hit && !(h->flags & KTRACE_FLAG_64) == !w->in.is_64;
 	uint64_t odd = 0;
 
 	for (unsigned rule = 0; rule < KTRACE_RULE_COUNT; rule++)
@@ -194,8 +228,9 @@ static void v3_doubt_header(struct ktrace_walk *w, uint64_t body)
 		ktrace_repair_doubt(&w->repair, w->events.leap, w->in.source->size, "events behind a leap in their time");
 	if (odd && w->clock.header_time && first.time && ktrace_record_leaps(&first, w->clock.header_time) &&
 	    ktrace_record_leaps(&last, w->clock.header_time))
-		ktrace_repair_doubt(&w->repair, 0, w->header_hit ? KTRACE_HEADER : w->in.source->size,
+		ktrace_repair_doubt(&w->repair, 0, hit ? KTRACE_HEADER : w->in.source->size,
 				    "a header whose time is far from that of the events");
+	v3_doubt_strange(w, odd);
 	if (w->clock.doubtful)
 		ktrace_repair_doubt(&w->repair, body, w->in.source->size, "events whose timebase may be damaged");
 }
@@ -230,7 +265,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	ktrace_events_finish(w);
 	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
-	v3_doubt_header(w, c.body);
+	v3_doubt(w, &h, c.body);
 	/* The output must not be read in the other width. */
 	if (s->plan && findings_errors(s->findings) && ktrace_records_other_width(w->head.bytes, w->head.length, w->in.is_64)) {
 		(void)snprintf(s->incomplete, sizeof(s->incomplete), "%s",

@@ -23,6 +23,8 @@ struct ktrace_clock {
 	bool doubtful;		 /* the timebase may be damaged */
 };
 
+#define KTRACE_STRANGE 16u /* chunks with an unknown tag that are remembered */
+
 struct ktrace_walk {
 	struct scan *scan;
 	struct ktrace_input in;
@@ -32,11 +34,16 @@ struct ktrace_walk {
 	struct ktrace_events events;
 	struct ktrace_table subfiles; /* ids of sub-file headers */
 	uint32_t chunks;	      /* so far */
-	bool cpu_map;		      /* one was seen */
-	bool map_damaged;	      /* entries of a thread map may be gone */
-	bool header_odd;	      /* something is wrong with the header structure ... */
-	bool header_hit;	      /* ... that is not only a mark or a size */
-	bool foreign;		      /* a second file begins inside of this one */
+	struct {
+		uint64_t from, until;
+	} strange[KTRACE_STRANGE]; /* chunks with an unknown tag */
+	uint32_t strange_count;
+	bool padded;	  /* a chunk is followed by padding, as all should be */
+	bool cpu_map;	  /* one was seen */
+	bool map_damaged; /* entries of a thread map may be gone */
+	bool header_odd;  /* something is wrong with the header structure ... */
+	bool header_hit;  /* ... that is not only a mark or a size */
+	bool foreign;	  /* a second file begins inside of this one */
 };
 
 /* What follows `at` belongs to another capture: it is listed as doubtful, once. */
