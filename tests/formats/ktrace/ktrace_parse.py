@@ -34,10 +34,18 @@ def chunk_at(data, at, end):
     return tag, size
 
 
-def tag_is_hit(data, at, tag, size, wide):
-    """Whether the chunk says that it is none of records or threads, and holds nothing else."""
+def time_at(data, at, wide):
+    return struct.unpack_from("<Q", data, at)[0] & (1 << 64 if wide else 1 << 56) - 1
+
+
+def tag_is_hit(data, at, tag, size, wide, last):
+    """Whether the chunk says that it is none of records or threads, and holds nothing else. last: the time of the record before it.
+    Readers skip a kind that they do not know: of more than a byte, it is hit only if its records go on where those before it end."""
     record, entry, end = 64 if wide else 32, 32 if wide else 28, at + 16 + size
     if tag in (THREADS, EVENTS, COMPRESSED):
+        return False
+    apart = sum(tag >> shift & 255 != EVENTS >> shift & 255 for shift in (0, 8, 16, 24))
+    if apart > 1 and size >= 16 and time_at(data, at + 24, wide) < last:
         return False
     if size >= 8 + 4 * record and (size - 8) % record == 0 and not failures(data[:end], at + 24, wide):
         return True
@@ -52,7 +60,7 @@ def chunks(data):
     header_end = 16 + struct.unpack_from("<Q", data, 8)[0]
     wide = struct.unpack_from("<I", data, 52)[0] & 1
     record, entry = (64, 32) if wide else (32, 28)
-    out, at, previous = [], 56, 0
+    out, at, previous, last = [], 56, 0, 0
     if not 56 <= header_end <= len(data):
         return [], (0, 16)
     while at < len(data):
@@ -68,8 +76,10 @@ def chunks(data):
         tag, size = chunk
         if tag == EVENTS and (size < 8 or (size - 8) % record) or tag == COMPRESSED and size < 12 or tag == THREADS and size % entry:
             return out, (previous, at + 16 + size)
-        if tag_is_hit(data, at, tag, size, wide):
+        if tag_is_hit(data, at, tag, size, wide, last):
             return out, (previous, at + 16)
+        if tag == EVENTS and size > 8:
+            last = time_at(data, at + 16 + size - record, wide)
         out.append((at, tag, size))
         previous, at = at, up(at + 16 + size, 8)
     return out, None
@@ -80,14 +90,20 @@ def name_fits(field):
     return len(name) == len(field) or all(c >= 32 for c in name)
 
 
-def map_fits(data, at, count, entry):
+def map_misfits(data, at, count, entry):
+    """How many of the first 100 entries are none."""
+    misfits = 0
     for i in range(min(count, 100)):
         row = data[at + i * entry:at + (i + 1) * entry]
-        if len(row) < entry or not name_fits(row[-20:]) or (not any(row[:4]) and row[-20:-19] != b"\0"):
-            return False
-        if not 0 <= struct.unpack_from("<i", row, entry - 24)[0] < 100000 or (i == 0 and not any(row[:4])):
-            return False
-    return True
+        if len(row) < entry:
+            return 101
+        misfits += bool(not name_fits(row[-20:]) or (not any(row[:4]) and (row[-20:-19] != b"\0" or i == 0)) or
+                        not 0 <= struct.unpack_from("<i", row, entry - 24)[0] < 100000 or (entry == 32 and row[6:8] != b"\0\0"))
+    return misfits
+
+
+def map_fits(data, at, count, entry):
+    return not map_misfits(data, at, count, entry)
 
 
 def failures(data, at, wide):
@@ -113,9 +129,16 @@ def raw(data):
     if first == RAW2:
         wide = data[20] != 0
         end = 288 + count * (32 if wide else 28)
+        # Streams that were cut out of other files have no padding.
+        step = 64 if wide else 32
+        if end + step <= len(data) < up(end, PAGE) and not failures(data, end, wide):
+            return end, end, step
     elif first in (RAW1, RAW1_OLD):
-        forms = [(at, wide) for at, wide in ((20, False), (24, False), (24, True)) if map_fits(data, at, count, 32 if wide else 28)]
-        if not forms:
+        misfits = {(at, wide): map_misfits(data, at, count, 32 if wide else 28) for at, wide in ((20, False), (24, False), (24, True))}
+        least = min(misfits.values())
+        forms = [form for form in misfits if misfits[form] == least]
+        # One entry in four, at most, was hit.
+        if least and (count < 2 or least > min(count, 100) // 4 + 1):
             return None
         at, wide = min(forms, key=lambda f: failures(data, up(f[0] + count * (32 if f[1] else 28), PAGE), f[1]))
         end = at + count * (32 if wide else 28)
