@@ -114,6 +114,8 @@ static void records_end_where_the_page_says(void **state)
 	assert_false(FAILS(12, DELTA, 8));
 	assert_true(FAILS(12, DELTA, 9));
 	assert_true(FAILS(4, DELTA, 8));
+	assert_false(FAILS(8, DELTA, 4));
+	assert_true(FAILS(8, DELTA, 3));
 	/* 29: padding; with a delta its length is in the second word, without it reaches the end. */
 	assert_false(FAILS(4, 29));
 	assert_false(FAILS(40, 29));
@@ -134,6 +136,22 @@ static void whole_pages(void **state)
 		struct recording *r = with_kernel(HEADER);
 		(void)bytes_grow(file_of(r, "kernel-cpu0.dat"), PAGE + more);
 		assert_int_equal(finds(r, "kernel-size"), more);
+	}
+}
+
+/* The file ends within its last page: behind the time, within the data, behind them. */
+static void a_page_that_is_cut(void **state)
+{
+	(void)state;
+	for (size_t size = 8; size < PAGE; size++) {
+		struct recording *r = with_kernel(HEADER);
+		struct bytes *b = file_of(r, "kernel-cpu0.dat");
+		bytes_u64(b, START);
+		bytes_u64(b, 16);
+		bytes_u32(b, DATA(3) | DELTA);
+		(void)bytes_grow(b, PAGE - b->size);
+		b->size = size;
+		assert_int_equal(finds(r, size < 32 ? "kernel-page-malformed" : "kernel-size"), true);
 	}
 }
 
@@ -243,6 +261,7 @@ int main(void)
 		cmocka_unit_test(formats_have_a_name_and_an_id),
 		cmocka_unit_test(records_end_where_the_page_says),
 		cmocka_unit_test(whole_pages),
+		cmocka_unit_test(a_page_that_is_cut),
 		cmocka_unit_test(numbers_of_events),
 		cmocka_unit_test(mappings_ascend),
 		cmocka_unit_test(depths_up_to_the_maximum),

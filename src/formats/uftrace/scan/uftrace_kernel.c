@@ -1,4 +1,5 @@
 /* kernel_header and kernel-cpuN.dat: what ftrace recorded in the kernel. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/text.h"
@@ -27,18 +28,49 @@ static bool header_value(const char **p, const char *end, const char *key, struc
 	return true;
 }
 
-static bool read_head(struct kernel *k, const char **p, const char *end)
-{
-	struct uftrace_str page, word, order;
+/* What is wrong, in words with the value that stands there and the one that is expected. */
+struct fault {
+	char text[TEXT_QUOTE_SIZE + 160];
+};
 
-	if (!header_value(p, end, "PAGE_SIZE: ", &page) || !header_value(p, end, "LONG_SIZE: ", &word) ||
-	    !header_value(p, end, "ENDIAN: ", &order))
+static bool head_is_read(const char *text, const char **p, const char *end, struct uftrace_str values[3], struct fault *why)
+{
+	static const char *const keys[] = { "PAGE_SIZE: ", "LONG_SIZE: ", "ENDIAN: " };
+
+	for (unsigned i = 0; i < 3; i++) {
+		char shown[TEXT_QUOTE_SIZE];
+		if (header_value(p, end, keys[i], &values[i]))
+			continue;
+		const char *lf = *p < end ? memchr(*p, '\n', (size_t)(end - *p)) : NULL;
+		snprintf(why->text, sizeof(why->text), "line %u is '%s'; '%s' and a value are expected", i + 1,
+			 text_quote(shown, *p, (size_t)((lf ? lf : end) - *p)), keys[i]);
 		return false;
-	if (!text_parse_u64(page.text, page.length, &k->page_size) || !text_parse_u64(word.text, word.length, &k->long_size))
+	}
+	return *p > text;
+}
+
+static bool read_head(struct kernel *k, const char **p, const char *end, struct fault *why)
+{
+	struct uftrace_str value[3];
+	char shown[TEXT_QUOTE_SIZE];
+
+	if (!head_is_read(*p, p, end, value, why))
 		return false;
-	k->big_endian = uftrace_str_is(order, "BE");
-	return k->page_size >= 64 && k->page_size <= UFTRACE_KERNEL_PAGE_MAX && k->page_size % 8 == 0 &&
-	       (k->long_size == 4 || k->long_size == 8) && (k->big_endian || uftrace_str_is(order, "LE"));
+	if (!text_parse_u64(value[0].text, value[0].length, &k->page_size) || k->page_size < 64 ||
+	    k->page_size > UFTRACE_KERNEL_PAGE_MAX || k->page_size % 8 != 0)
+		snprintf(why->text, sizeof(why->text), "PAGE_SIZE is '%s'; a multiple of 8 from 64 to %u is expected",
+			 text_quote(shown, value[0].text, value[0].length), UFTRACE_KERNEL_PAGE_MAX);
+	else if (!text_parse_u64(value[1].text, value[1].length, &k->long_size) || (k->long_size != 4 && k->long_size != 8))
+		snprintf(why->text, sizeof(why->text), "LONG_SIZE is '%s'; 4 or 8 is expected",
+			 text_quote(shown, value[1].text, value[1].length));
+	else if (!uftrace_str_is(value[2], "BE") && !uftrace_str_is(value[2], "LE"))
+		snprintf(why->text, sizeof(why->text), "ENDIAN is '%s'; LE or BE is expected",
+			 text_quote(shown, value[2].text, value[2].length));
+	else {
+		k->big_endian = uftrace_str_is(value[2], "BE");
+		return true;
+	}
+	return false;
 }
 
 static bool block_name_known(struct uftrace_str name)
@@ -64,27 +96,55 @@ static bool format_is_read(const char *p, size_t size)
 	return digit > found + sizeof(id) - 1 && digit < end && *digit == '\n';
 }
 
-/* One block at p: its length with the line, or 0. */
-static size_t block_length(const char *p, const char *end)
+/* The line at p of a block: its name and how many bytes it claims. False: it is none. */
+static bool block_line(const char *p, const char *lf, struct uftrace_str *name, uint64_t *bytes)
+{
+	if (!lf || lf - p < 10 || memcmp(p, "TRACEFS: ", 9) != 0)
+		return false;
+	const char *colon = text_last_byte(p, ':', (size_t)(lf - p));
+	*name = (struct uftrace_str){ p + 9, colon && colon > p + 9 ? (size_t)(colon - p - 9) : 0 };
+	return name->length && colon + 2 <= lf && colon[1] == ' ' && text_parse_u64(colon + 2, (size_t)(lf - colon - 2), bytes);
+}
+
+/* One block at p: its length with the line, or 0. why: NULL, or what is wrong then. */
+static size_t block_length(const char *p, const char *end, struct fault *why)
 {
 	const char *lf = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
-	uint64_t bytes;
+	struct fault ignored;
+	struct uftrace_str name;
+	uint64_t bytes = 0;
+	char shown[TEXT_QUOTE_SIZE];
 
-	if (!lf || lf - p < 10 || memcmp(p, "TRACEFS: ", 9) != 0)
+	why = why ? why : &ignored;
+	if (!block_line(p, lf, &name, &bytes)) {
+		snprintf(why->text, sizeof(why->text), "'%s' is not the first line of a block, 'TRACEFS: NAME: BYTES'",
+			 text_quote(shown, p, (size_t)((lf ? lf : end) - p)));
 		return 0;
-	const char *colon = text_last_byte(p, ':', (size_t)(lf - p));
-	struct uftrace_str name = { p + 9, colon && colon > p + 9 ? (size_t)(colon - p - 9) : 0 };
-	if (!name.length || !block_name_known(name) || colon + 2 > lf || colon[1] != ' ' ||
-	    !text_parse_u64(colon + 2, (size_t)(lf - colon - 2), &bytes) || bytes > UFTRACE_KERNEL_BLOCK_MAX ||
-	    bytes > (uint64_t)(end - lf - 1))
-		return 0;
-	size_t length = (size_t)(lf - p) + 1 + (size_t)bytes;
-	if (!uftrace_str_is(name, "events/header_page") && !format_is_read(lf + 1, (size_t)bytes))
-		return 0;
+	}
+	text_quote(shown, name.text, name.length);
+	const uint64_t left = (uint64_t)(end - lf - 1);
+	const char *behind = lf + 1 + (bytes < left ? bytes : left);
+	if (!block_name_known(name))
+		snprintf(why->text, sizeof(why->text),
+			 "a block of the name '%s'; events/header_page or events/NAME/format is expected", shown);
+	else if (bytes > UFTRACE_KERNEL_BLOCK_MAX)
+		snprintf(why->text, sizeof(why->text), "the block '%s' claims %llu bytes; readers have room for %u", shown,
+			 (unsigned long long)bytes, UFTRACE_KERNEL_BLOCK_MAX);
+	else if (bytes > left)
+		snprintf(why->text, sizeof(why->text), "the block '%s' claims %llu bytes, and the file has %llu more", shown,
+			 (unsigned long long)bytes, (unsigned long long)left);
+	else if (!uftrace_str_is(name, "events/header_page") && !format_is_read(lf + 1, (size_t)bytes))
+		snprintf(why->text, sizeof(why->text),
+			 "the block '%s' is not a format: 'name: ', 'ID: ' with a number and 'format:' are "
+			 "expected, in plain text",
+			 shown);
 	/* The next block begins right after it. */
-	if (p + length < end && ((size_t)(end - p) - length < 9 || memcmp(p + length, "TRACEFS: ", 9) != 0))
-		return 0;
-	return length;
+	else if (behind < end && (end - behind < 9 || memcmp(behind, "TRACEFS: ", 9) != 0))
+		snprintf(why->text, sizeof(why->text), "the block '%s' claims %llu bytes, and behind them is no 'TRACEFS: '", shown,
+			 (unsigned long long)bytes);
+	else
+		return (size_t)(behind - p);
+	return 0;
 }
 
 /* False: they were all that there is. */
@@ -117,15 +177,16 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 	if (!uftrace_walk_slurp(w, f->source, &text, &size))
 		return false;
 	const char *p = text, *end = text + size;
-	*usable = read_head(k, &p, end);
+	struct fault why;
+	*usable = read_head(k, &p, end, &why);
 	if (!*usable) {
-		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64,
-			       "the first three lines are not PAGE_SIZE, LONG_SIZE and ENDIAN with sound values");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, 0, size < 64 ? size : 64, "%s",
+			       why.text);
 		free(text);
 		return drop_all(w, "kernel files whose header cannot be read");
 	}
 	while (p < end) {
-		size_t length = block_length(p, end);
+		size_t length = block_length(p, end, &why);
 		if (length) {
 			p += length;
 			continue;
@@ -133,14 +194,12 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 		const char *next = p + 1;
 		do {
 			next = memmem(next, (size_t)(end - next), "TRACEFS: ", 9);
-			if (next && block_length(next, end))
+			if (next && block_length(next, end, NULL))
 				break;
 			next = next ? next + 1 : NULL;
 		} while (next);
 		uint64_t offset = (uint64_t)(p - text), n = (uint64_t)((next ? next : end) - p);
-		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n,
-			       "a block of unknown name, or of more than 4096 bytes, of another length than it says, or of a "
-			       "format that cannot be read");
+		finding_report(w->findings, UFTRACE_RULE_kernel_header_malformed, f->source, offset, n, "%s", why.text);
 		uftrace_edit_add(w, &edits, offset, n, NULL, 0, UFTRACE_RULE_kernel_header_malformed,
 				 "not a block of kernel_header");
 		if (w->plan)
@@ -153,36 +212,133 @@ static bool walk_header(struct uftrace_walk *w, struct kernel *k, bool *usable)
 	return w->status == TM_OK;
 }
 
-/* Events of one page: they end exactly where the page says. */
-static bool page_is_sound(const uint8_t *page, const struct kernel *k)
-{
-	size_t head = 8 + (size_t)k->long_size;
-	uint64_t commit = k->long_size == 8 ? load_u64(page + 8, k->big_endian) : load_u32(page + 8, k->big_endian);
-	uint64_t data = commit & UFTRACE_KERNEL_COMMIT_MASK;
-	uint64_t at = 0;
+/* A page, and what is sound of it. */
+struct page {
+	uint64_t number, at, size; /* its number, its place in the file, and so many bytes the file has of it */
+	uint64_t head, commit;	   /* bytes in front of the data; the commit word */
+	uint64_t data;		   /* bytes of data that the commit word claims */
+	uint64_t sound, last,
+		claims; /* so many are events; where the last of these begins; the length of what is behind, 0: none */
+};
 
-	if (data > k->page_size - head)
+/* The length of the event at p, of whose page `left` bytes of data remain, `there` of them in the file; 0: it is none. */
+static uint64_t event_length(const uint8_t *p, uint64_t left, uint64_t there, const struct kernel *k)
+{
+	uint32_t word = load_u32(p, k->big_endian);
+	uint32_t type = k->big_endian ? word >> 27 : word & 31, delta = k->big_endian ? word & 0x7ffffff : word >> 5;
+
+	if (type >= 1 && type <= 28)
+		return 4 + 4 * (uint64_t)type;
+	if (type == 29 && !delta)
+		return left;
+	if (type >= 30 || there < 8)
+		return 8;
+	uint64_t length = 4 + (uint64_t)load_u32(p + 4, k->big_endian);
+	return length < 8 ? 0 : length;
+}
+
+/* Whether the events of bytes[0, page->size) end exactly where the page says. */
+static bool page_read(const uint8_t *bytes, const struct kernel *k, struct page *page)
+{
+	page->head = 8 + k->long_size;
+	if (page->size < page->head)
+		return bytes_are_zero(bytes, (size_t)page->size);
+	page->commit = k->long_size == 8 ? load_u64(bytes + 8, k->big_endian) : load_u32(bytes + 8, k->big_endian);
+	page->data = page->commit & UFTRACE_KERNEL_COMMIT_MASK;
+	if (page->data > k->page_size - page->head)
 		return false;
-	while (at + 4 <= data) {
-		uint32_t word = load_u32(page + head + at, k->big_endian), delta;
-		uint32_t type = k->big_endian ? word >> 27 : word & 31;
-		uint64_t length;
-		delta = k->big_endian ? word & 0x7ffffff : word >> 5;
-		if (type >= 1 && type <= 28)
-			length = 4 + 4 * (uint64_t)type;
-		else if (at + 8 > data && (type != 29 || delta))
+	const uint64_t end = page->head + page->data <= page->size ? page->data : page->size - page->head;
+	while (page->sound + 4 <= end) {
+		uint64_t there = end - page->sound;
+		page->claims = event_length(bytes + page->head + page->sound, page->data - page->sound, there, k);
+		if (!page->claims || page->claims > there)
 			return false;
-		else if (type == 0)
-			length = 4 + (uint64_t)load_u32(page + head + at + 4, k->big_endian);
-		else if (type == 29)
-			length = delta ? 8 + (uint64_t)load_u32(page + head + at + 4, k->big_endian) - 4 : data - at;
-		else
-			length = 8;
-		if (length < 4 || length > data - at)
-			return false;
-		at += (length + 3) & ~UINT64_C(3);
+		page->last = page->sound;
+		page->sound += (page->claims + 3) & ~UINT64_C(3);
 	}
-	return true;
+	if (page->sound > end)
+		page->sound = end;
+	return end == page->data;
+}
+
+static void report_page(struct uftrace_walk *w, const struct source *source, const struct kernel *k, const struct page *page)
+{
+	const unsigned long long number = page->number, data = page->data, room = k->page_size - page->head;
+	struct finding *fd = finding_new(w->findings, UFTRACE_RULE_kernel_page_malformed, source, page->at, page->size);
+
+	if (page->size < page->head) {
+		finding_say(fd, "page %llu has %llu bytes; its header has %llu", number, (unsigned long long)page->size,
+			    (unsigned long long)page->head);
+		return;
+	}
+	if (data > room)
+		finding_say(fd, "page %llu claims %llu bytes of data; it has room for %llu", number, data, room);
+	else if (page->size < page->head + data)
+		finding_say(fd, "page %llu claims %llu bytes of data, and the file ends after %llu of them", number, data,
+			    (unsigned long long)(page->size - page->head));
+	else if (!page->claims)
+		finding_say(fd, "page %llu: byte %llu of its data begins no event: the length there is less than 4", number,
+			    (unsigned long long)page->sound);
+	else
+		finding_say(fd, "page %llu: the event at byte %llu of its data claims %llu bytes, and %llu are left", number,
+			    (unsigned long long)page->sound, (unsigned long long)page->claims,
+			    (unsigned long long)(data - page->sound));
+	finding_field(fd, page->at + 8, (uint32_t)k->long_size, "commit word: %llu bytes of data", data);
+}
+
+/* Keeps the events in front of the damage: the page ends there. */
+static void cut_page(struct uftrace_walk *w, unsigned out, const struct source *source, const struct kernel *k,
+		     const struct page *page)
+{
+	static const char why[] = "damaged, and what comes behind it has no time";
+	const uint64_t keep = page->head + page->sound, commit = page->commit & ~(UINT64_C(1) << 30 | UFTRACE_KERNEL_COMMIT_MASK);
+	uint8_t word[8], zeros[256] = { 0 };
+
+	if (k->long_size == 8)
+		store_u64(word, commit | page->sound, k->big_endian);
+	else
+		store_u32(word, (uint32_t)(commit | page->sound), k->big_endian);
+	plan_copy(w->plan, out, source, page->at, 8);
+	plan_replace(w->plan, out, source, page->at + 8, k->long_size, word, (size_t)k->long_size,
+		     UFTRACE_RULE_kernel_page_malformed, "the bytes of data that are events");
+	plan_copy(w->plan, out, source, page->at + page->head, page->sound);
+	plan_drop(w->plan, source, page->at + keep, page->size - keep, UFTRACE_RULE_kernel_page_malformed, why);
+	for (uint64_t left = k->page_size - keep, n; left; left -= n) {
+		n = left < sizeof(zeros) ? left : sizeof(zeros);
+		plan_literal(w->plan, out, zeros, (size_t)n, UFTRACE_RULE_kernel_page_malformed, "the rest of a page");
+	}
+	plan_doubt(w->plan, source, page->at + page->head + page->last, page->sound - page->last, "directly before damaged bytes");
+}
+
+/* What becomes of a damaged page. beside: the end of the damaged page in front of it. Returns how many bytes stay. */
+static uint64_t mend_page(struct uftrace_walk *w, unsigned out, const struct source *source, const struct kernel *k,
+			  const struct page *page, uint64_t beside)
+{
+	if (!w->plan)
+		return page->sound ? page->size : 0;
+	plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
+	if (page->sound) {
+		cut_page(w, out, source, k, page);
+		return page->size;
+	}
+	if (page->at && page->at != beside)
+		plan_doubt(w->plan, source, page->at - k->page_size, k->page_size, "directly before damaged bytes");
+	plan_drop(w->plan, source, page->at, page->size, UFTRACE_RULE_kernel_page_malformed, "a page whose events cannot be read");
+	return 0;
+}
+
+static void keep_page(struct uftrace_walk *w, unsigned out, const struct source *source, const struct kernel *k,
+		      const struct page *page, uint64_t beside)
+{
+	if (page->size < k->page_size)
+		finding_report(w->findings, UFTRACE_RULE_kernel_size, source, page->at, page->size,
+			       "%llu bytes after the last whole page of %llu", (unsigned long long)page->size,
+			       (unsigned long long)k->page_size);
+	if (!w->plan)
+		return;
+	plan_copy(w->plan, out, source, page->at, page->size);
+	if (page->at == beside)
+		plan_doubt(w->plan, source, page->at, page->size, "directly after damaged bytes");
 }
 
 /* *kept: bytes that stay, of all files. */
@@ -191,46 +347,29 @@ static bool walk_pages(struct uftrace_walk *w, struct uftrace_file *f, const str
 	struct source *source = f->source;
 	struct window window;
 	unsigned out = w->plan ? plan_output(w->plan, uftrace_dir_name(f)) : 0;
-	uint64_t at = 0, beside = UINT64_MAX; /* the end of damaged pages */
+	uint64_t beside = UINT64_MAX; /* the end of damaged pages */
+	struct page page = { 0 };
 
 	window_open(&window, source);
-	for (; source->size - at >= k->page_size; at += k->page_size) {
-		const uint8_t *page = window_at(&window, at, (size_t)k->page_size);
-		if (!page)
+	for (uint64_t at = 0; at < source->size; at += page.size) {
+		uint64_t left = source->size - at;
+		page = (struct page){ .number = at / k->page_size, .at = at, .size = left < k->page_size ? left : k->page_size };
+		const uint8_t *bytes = window_at(&window, at, (size_t)page.size);
+		if (!bytes)
 			break;
-		if (page_is_sound(page, k)) {
-			if (w->plan)
-				plan_copy(w->plan, out, source, at, k->page_size);
-			if (w->plan && at == beside)
-				plan_doubt(w->plan, source, at, k->page_size, "directly after damaged bytes");
-			*kept += k->page_size;
+		if (page_read(bytes, k, &page)) {
+			keep_page(w, out, source, k, &page, beside);
+			*kept += page.size;
 			continue;
 		}
-		struct finding *fd = finding_report(w->findings, UFTRACE_RULE_kernel_page_malformed, source, at, k->page_size,
-						    "page %llu: its length, or that of a record in it, passes its end",
-						    (unsigned long long)(at / k->page_size));
-		finding_field(fd, at + 8, 8, "commit word");
-		if (w->plan) {
-			if (at && at != beside)
-				plan_doubt(w->plan, source, at - k->page_size, k->page_size, "directly before damaged bytes");
-			plan_drop(w->plan, source, at, k->page_size, UFTRACE_RULE_kernel_page_malformed,
-				  "a page that crashes readers");
-			plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
-		}
-		beside = at + k->page_size;
+		report_page(w, source, k, &page);
+		*kept += mend_page(w, out, source, k, &page, beside);
+		beside = at + page.size;
 	}
 	enum tracemend_status status = window.status;
 	window_close(&window);
 	if (status != TM_OK)
 		return uftrace_walk_fail(w, status);
-	if (at < source->size) {
-		finding_report(w->findings, UFTRACE_RULE_kernel_size, source, at, source->size - at,
-			       "%llu bytes after the last whole page of %llu", (unsigned long long)(source->size - at),
-			       (unsigned long long)k->page_size);
-		if (w->plan)
-			plan_copy(w->plan, out, source, at, source->size - at);
-		*kept += source->size - at;
-	}
 	f->planned = true;
 	return true;
 }
