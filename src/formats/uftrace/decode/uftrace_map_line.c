@@ -76,6 +76,7 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 	struct uftrace_str prot = take_word(text, length, &at);
 	struct uftrace_str offset = take_word(text, length, &at), device = take_word(text, length, &at);
 	struct uftrace_str inode = take_word(text, length, &at);
+	out->prot = prot.length;
 	if (prot.length > 4)
 		return UFTRACE_MAP_LONG;
 	uint64_t ignored;
@@ -98,6 +99,7 @@ enum uftrace_map_state uftrace_map_line_read(const char *text, size_t length, st
 		if (id.length > 49)
 			return UFTRACE_MAP_LONG_ID;
 	}
+	out->rest = id.length && !uftrace_str_is(id, "(deleted)");
 	out->odd = is_odd(prot, out->path, id) || has_capital(text, length);
 	return UFTRACE_MAP_GOOD;
 }

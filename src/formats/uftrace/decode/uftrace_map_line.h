@@ -19,7 +19,9 @@ enum uftrace_map_state {
 struct uftrace_map_line {
 	uint64_t start, end;
 	struct uftrace_str path, build_id; /* build_id.text NULL: none */
+	size_t prot;			   /* bytes of the protection */
 	size_t id_at;			   /* where the build id begins, with the blank before it */
+	bool rest;			   /* something stands behind the path, which is not "(deleted)" */
 	bool odd;			   /* readers take it, and no system writes it so */
 	uint32_t column;		   /* set by the scan: of the path */
 	bool id_lost;			   /* set by the scan: what stands behind the path is no build id */

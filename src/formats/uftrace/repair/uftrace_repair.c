@@ -24,7 +24,7 @@ void uftrace_edit_lose(struct uftrace_walk *w, struct edits *e, uint64_t at, uin
 void uftrace_repair_doubt(struct uftrace_walk *w, const struct source *source, uint64_t at, uint64_t length)
 {
 	if (w->plan && length)
-		plan_doubt(w->plan, source, at, length, "a line that is not as it was written");
+		plan_doubt(w->plan, source, at, length, "a line that may not be as it was written");
 }
 
 void uftrace_repair_doubt_line(struct uftrace_walk *w, const struct source *source, const char *text, size_t size, size_t at)

@@ -15,7 +15,7 @@ void uftrace_edit_add(struct uftrace_walk *w, struct edits *e, uint64_t at, uint
 		      unsigned rule, const char *why);
 /* Leaves a range out that said something. */
 void uftrace_edit_lose(struct uftrace_walk *w, struct edits *e, uint64_t at, uint64_t remove, unsigned rule, const char *why);
-/* Keeps a line of a text that is not as it was written: it is listed as doubtful. */
+/* Keeps a line of a text that may not be as it was written: it is listed as doubtful. */
 void uftrace_repair_doubt(struct uftrace_walk *w, const struct source *source, uint64_t at, uint64_t length);
 /* The same for the line of text[0, size), which is that of the source, that has the byte at `at`. */
 void uftrace_repair_doubt_line(struct uftrace_walk *w, const struct source *source, const char *text, size_t size, size_t at);

@@ -131,6 +131,18 @@ static void plan_pattern(struct uftrace_walk *w, unsigned out)
 		     "how the specifications name functions");
 }
 
+static const char *why_specs(struct uftrace_walk *w)
+{
+	const unsigned guessed = w->infer->guessed;
+	const char *from = w->infer->donor.size ? "the specifications of the donor, and what else the records show"
+						: "specifications by the debug information and by the records";
+
+	if (!guessed)
+		return from;
+	return plan_why(w->plan, "%s; %u of them are guesses by the sizes of the values, whose types and number are lost", from,
+			guessed);
+}
+
 bool uftrace_repair_info(struct uftrace_walk *w)
 {
 	struct uftrace_head *h = &w->info->head;
@@ -164,8 +176,7 @@ bool uftrace_repair_info(struct uftrace_walk *w)
 			return false;
 		if (specs && bit == UFTRACE_I_ARG_SPEC)
 			plan_literal(w->plan, out, w->infer->block.data, w->infer->block.size, UFTRACE_RULE_argspec_missing,
-				     w->infer->donor.size ? "the specifications of the donor, and what else the records show"
-							  : "specifications by the debug information and by the records");
+				     why_specs(w));
 		if (pattern && bit == UFTRACE_I_PATTERN_TYPE)
 			plan_pattern(w, out);
 		if (text)

@@ -1,4 +1,4 @@
-/* TID.dat: bytes that are no records, records that are there twice, and what is written of the rest. */
+/* TID.dat: bytes that are not records, records that are there twice, and what is written of the rest. */
 #include "core/sink.h"
 #include "formats/uftrace/repair/uftrace_repair_dat.h"
 #include "formats/uftrace/salvage/uftrace_resync.h"
@@ -57,7 +57,7 @@ uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end)
 	uint64_t count = (next - from) / UFTRACE_RECORD_SIZE;
 	count += count == 0;
 	fd = finding_report(t->w->findings, UFTRACE_RULE_dat_bad_magic, t->source, from, next - from,
-			    "%llu bytes are no record%s%s", (unsigned long long)(next - from), uftrace_plural(count),
+			    "%llu bytes that are not %s%s", (unsigned long long)(next - from), count > 1 ? "records" : "a record",
 			    next < end ? ": readers stop here and drop the rest of the task, which is sound"
 				       : ", up to the end of the file");
 	finding_path(fd, "task %llu > after record %llu", tid, (unsigned long long)t->dat->records);

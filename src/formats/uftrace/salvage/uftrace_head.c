@@ -4,25 +4,28 @@
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 
-/* The byte order of the records: that in which the first records of the tasks have the magic more often (majority vote);
- * little-endian when in doubt. */
-bool uftrace_head_order(const struct uftrace_walk *w)
+int uftrace_head_votes(const struct uftrace_walk *w)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];
-	unsigned little = 0, big = 0;
+	int little = 0, big = 0;
 
 	for (size_t i = 0; i < w->records->dat_count && i < 64; i++) {
 		struct source *source = w->dir->files[w->records->dats[i].file].source;
 		for (uint64_t at = 0; at < 64 * sizeof(record) && at + sizeof(record) <= source->size; at += sizeof(record)) {
 			if (source_read(source, at, record, sizeof(record)) != TM_OK)
-				return false;
+				return 0;
 			little += uftrace_word_magic(load_u64(record + 8, false)) == UFTRACE_RECORD_MAGIC &&
 				  load_u64(record, false) < UINT64_C(1) << 62;
 			big += uftrace_word_magic(load_u64(record + 8, true)) == UFTRACE_RECORD_MAGIC &&
 			       load_u64(record, true) < UINT64_C(1) << 62;
 		}
 	}
-	return big > little;
+	return big - little;
+}
+
+bool uftrace_head_order(const struct uftrace_walk *w)
+{
+	return uftrace_head_votes(w) > 0;
 }
 
 /* There is no header that could be used: everything is taken from the other files. */

@@ -310,9 +310,10 @@ static bool add_side(struct uftrace_walk *w, const struct uftrace_infer_function
 
 	if (!has_values_of(side) || (spec_fits(side) && side->given))
 		return false;
-	if (side->items[0])
+	if (side->items[0]) {
 		add_spec(own, function_name(f, buffer), side->items);
-	else if (spec_fits(side) && f->library_items[retval])
+		w->infer->guessed++;
+	} else if (spec_fits(side) && f->library_items[retval])
 		add_spec(known, f->name, f->library_items[retval]);
 	else if (spec_fits(side))
 		w->infer->programs[f->program].dbg_used = true;

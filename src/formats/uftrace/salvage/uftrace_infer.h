@@ -54,6 +54,7 @@ struct uftrace_infer {
 	bool nameless;				  /* there are all specifications, and no symbols by which readers find them */
 	struct finding *cause;			  /* why they are lost */
 	uint64_t values;			  /* records with values */
+	unsigned guessed;			  /* specifications by nothing but the sizes of the values and their strings */
 	struct uftrace_infer_program *programs;	  /* owned */
 	struct uftrace_infer_function *functions; /* owned */
 	size_t program_count, program_capacity, function_count, function_capacity;

@@ -178,9 +178,12 @@ static bool place(struct uftrace_walk *w, struct uftrace_session *session, const
 			 ended ? "" : "\n", digits, (unsigned long long)line.start, digits, (unsigned long long)line.end,
 			 (int)line.path.length, line.path.text, id ? " build-id:" : "", id ? 40 : 0, id ? line.build_id.text : "");
 	char shown[TEXT_QUOTE_SIZE];
-	finding_report(w->findings, UFTRACE_RULE_map_exe_missing, w->dir->files[map->file].source, at, 0,
-		       "the program '%s' of the session is not in its map, and its records have addresses from 0x%llx on",
-		       text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
+	if (map->cut)
+		finding_explains(map->cut, 1);
+	else
+		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, w->dir->files[map->file].source, at, 0,
+			       "the program '%s' of the session is not in its map, and its records have addresses from 0x%llx on",
+			       text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
 	uftrace_edit_add(w, &map->edits, at, 0, text, (size_t)n, UFTRACE_RULE_map_exe_missing,
 			 "the program where the addresses of the records are those of its functions");
 	if (w->plan)

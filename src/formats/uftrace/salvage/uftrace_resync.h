@@ -30,7 +30,7 @@ bool uftrace_copy_is_there(struct uftrace_stream *t, uint64_t at);
 
 /* ---- uftrace_damage.c ---- */
 
-/* Bytes at `at` that are no record. Returns where records go on, or end. */
+/* Bytes at `at` that are not a record. Returns where records go on, or end. */
 uint64_t uftrace_damage(struct uftrace_stream *t, uint64_t at, uint64_t end);
 /* Time goes back at `at`: is it a block that is there twice? Returns the offset after it, or 0. */
 uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t end);

@@ -8,7 +8,9 @@
 struct uftrace_dat;
 struct uftrace_module;
 
-/* uftrace_head.c: the byte order of the records; little-endian when in doubt */
+/* uftrace_head.c: how many more of the first records of the tasks have the magic in big-endian order than in little-endian order */
+int uftrace_head_votes(const struct uftrace_walk *w);
+/* The byte order of the records, by majority vote; little-endian when in doubt. */
 bool uftrace_head_order(const struct uftrace_walk *w);
 /* A header for an info that has none that could be used: everything is taken from the other files. */
 void uftrace_head_rebuild(struct uftrace_walk *w);

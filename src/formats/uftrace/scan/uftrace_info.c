@@ -20,6 +20,37 @@ static bool version_fits(uint32_t version)
 	return version >= UFTRACE_VERSION_MIN && version <= UFTRACE_VERSION_MAX;
 }
 
+static void turn(uint8_t *p, unsigned length)
+{
+	for (unsigned i = 0; i < length / 2; i++) {
+		uint8_t byte = p[i];
+		p[i] = p[length - 1 - i];
+		p[length - 1 - i] = byte;
+	}
+}
+
+/* Byte 14 and the records have one order, and the numbers of the header the other: they are brought into it. */
+static void turn_header(struct uftrace_walk *w, const struct source *source, bool big_endian)
+{
+	static const struct {
+		unsigned at, length;
+	} numbers[] = { { UFTRACE_H_VERSION, 4 },
+			{ UFTRACE_H_HEADER_SIZE, 2 },
+			{ UFTRACE_H_FEAT_MASK, 8 },
+			{ UFTRACE_H_INFO_MASK, 8 },
+			{ UFTRACE_H_MAX_STACK, 2 } };
+	struct finding *fd =
+		finding_report(w->findings, UFTRACE_RULE_info_endian_mismatch, source, UFTRACE_H_VERSION, 4,
+			       "byte 14 and the records have %s-endian order, and the numbers of the header %s-endian order",
+			       big_endian ? "big" : "little", big_endian ? "little" : "big");
+
+	finding_field(fd, UFTRACE_H_ENDIAN, 1, "byte order = %u", big_endian ? UFTRACE_BIG : UFTRACE_LITTLE);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		turn(w->info->header + numbers[i].at, numbers[i].length);
+	uftrace_info_blame(w->info, UFTRACE_RULE_info_endian_mismatch,
+			   "the numbers of the header in the byte order of the records");
+}
+
 /* Byte order and version decide how all else is read. */
 static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct source *source)
 {
@@ -31,6 +62,12 @@ static void walk_order(struct uftrace_walk *w, const uint8_t *p, const struct so
 
 	if (valid && version_fits(named_big ? big : little)) {
 		h->big_endian = named_big;
+	} else if (valid && version_fits(named_big ? little : big) &&
+		   (named_big ? uftrace_head_votes(w) > 0 : uftrace_head_votes(w) < 0)) {
+		turn_header(w, source, named_big);
+		h->big_endian = named_big;
+		little = load_u32(p + UFTRACE_H_VERSION, false);
+		big = load_u32(p + UFTRACE_H_VERSION, true);
 	} else if (version_fits(little) || version_fits(big)) {
 		h->big_endian = version_fits(big);
 		struct finding *fd = finding_report(
@@ -141,15 +178,19 @@ static void info_is_missing(struct uftrace_walk *w)
 	w->info->lines.header_why = "made from task.txt, the maps and the records";
 	w->info->head.damaged = true;
 	bool traces = uftrace_dir_find(w->dir, "default.opts", 12) != UFTRACE_NONE;
-	for (size_t i = 0; i < w->dir->count; i++)
+	for (size_t i = 0; i < w->dir->count; i++) {
+		w->info->finished |= w->dir->files[i].kind == UFTRACE_FILE_SYM;
 		traces |= w->dir->files[i].source->size >= UFTRACE_RECORD_SIZE &&
 			  (w->dir->files[i].kind == UFTRACE_FILE_DAT || w->dir->files[i].kind == UFTRACE_FILE_SHM);
-	if (!w->dir->irregular_info && traces) {
-		w->info->recorder_died =
-			finding_report(w->findings, UFTRACE_RULE_info_missing, source, 0, 0,
-				       "the recorder was killed before it could finish: the file 'info', which every reader "
-				       "needs, is missing; so are the symbol files, and what was still in its buffers");
 	}
+	if (!w->dir->irregular_info && traces)
+		w->info->recorder_died = finding_report(
+			w->findings, UFTRACE_RULE_info_missing, source, 0, 0, "%s",
+			w->info->finished
+				? "the file 'info', which every reader needs, is missing; symbol files, which the recorder "
+				  "writes after it, are there"
+				: "the recorder was killed before it could finish: the file 'info', which every reader "
+				  "needs, is missing; so are the symbol files, and what was still in its buffers");
 	uftrace_head_rebuild(w);
 }
 

@@ -58,6 +58,7 @@ struct uftrace_info {
 	size_t begin;			     /* where the lines begin: behind the header */
 	uint8_t header[UFTRACE_HEADER_SIZE]; /* as it is taken: where `begin` is not 40 it was shifted */
 	struct finding *recorder_died;	     /* what explains that much is missing */
+	bool finished;			     /* info is missing, and symbol files are there, which are written last */
 	struct uftrace_str exename, version_text, cmdline;
 	uint64_t elapsed;      /* ns; 0 unknown */
 	unsigned pattern_type; /* enum uftrace_pattern */

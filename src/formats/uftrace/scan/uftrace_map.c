@@ -55,10 +55,10 @@ static bool has_wrong_id(const struct uftrace_map_line *line)
 	return line->build_id.text && (line->build_id.length != 40 || !uftrace_str_is_hex(line->build_id));
 }
 
-/* Whether what stands behind the path can be replaced by a build id. */
+/* Whether what stands behind the path can be replaced by a build id. Where nothing does, the program may have none. */
 static bool id_is_lost(const struct uftrace_map_line *line, enum uftrace_map_state state)
 {
-	return state == UFTRACE_MAP_GOOD && line->path.text[0] == '/' && (!line->build_id.text || has_wrong_id(line));
+	return state == UFTRACE_MAP_GOOD && line->path.text[0] == '/' && (line->build_id.text ? has_wrong_id(line) : line->rest);
 }
 
 static void check_mapping(struct uftrace_walk *w, struct source *source, const struct uftrace_map_line *m, uint64_t offset,
@@ -82,18 +82,31 @@ static void check_mapping(struct uftrace_walk *w, struct source *source, const s
 	}
 }
 
-static void report_long(struct uftrace_walk *w, struct source *source, struct edits *edits, enum uftrace_map_state state,
-			uint64_t offset, size_t raw, size_t length, size_t id_at)
+static void report_long(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line,
+			enum uftrace_map_state state, uint64_t offset, size_t raw, size_t length)
 {
-	finding_report(w->findings, UFTRACE_RULE_map_field_too_long, source, offset, raw,
-		       state == UFTRACE_MAP_LONG_ID
-			       ? "the build id is longer than the 40 digits that readers have room for"
-			       : "the protection, the path or the name in it is longer than what readers have room for");
-	if (state == UFTRACE_MAP_LONG_ID)
-		uftrace_edit_lose(w, edits, offset + id_at, length - id_at, UFTRACE_RULE_map_field_too_long,
+	const bool id = state == UFTRACE_MAP_LONG_ID, prot = line->prot > 4, path = line->path.length > UFTRACE_PATH_MAX;
+	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_map_field_too_long, w->dir->files[map->file].source, offset,
+					    raw, "the %s has %zu bytes; readers have room for %u",
+					    id	   ? "build id"
+					    : prot ? "protection"
+					    : path ? "path"
+						   : "file name in the path",
+					    id	   ? line->build_id.length
+					    : prot ? line->prot
+					    : path ? line->path.length
+						   : uftrace_basename(line->path).length,
+					    id	   ? 40
+					    : prot ? 4
+					    : path ? (unsigned)UFTRACE_PATH_MAX
+						   : (unsigned)UFTRACE_PROGRAM_MAX);
+	if (id) {
+		uftrace_edit_lose(w, &map->edits, offset + line->id_at, length - line->id_at, UFTRACE_RULE_map_field_too_long,
 				  "a build id that cannot be one");
-	else
-		uftrace_edit_lose(w, edits, offset, raw, UFTRACE_RULE_map_field_too_long, "a line that crashes readers");
+		return;
+	}
+	map->cut = map->cut ? map->cut : fd;
+	uftrace_edit_lose(w, &map->edits, offset, raw, UFTRACE_RULE_map_field_too_long, "a line that crashes readers");
 }
 
 static void add_stack(struct uftrace_walk *w, struct source *source, struct uftrace_map *map, struct edits *edits)
@@ -103,8 +116,11 @@ static void add_stack(struct uftrace_walk *w, struct source *source, struct uftr
 	const char *line = w->info->head.class == UFTRACE_32 ? line32 : line64;
 	bool ended = !map->size || map->text[map->size - 1] == '\n';
 
-	finding_report(w->findings, UFTRACE_RULE_map_no_stack, source, map->size, 0,
-		       "no line for [stack]: readers take every address for one of the kernel and resolve no name");
+	struct finding *fd =
+		finding_report(w->findings, UFTRACE_RULE_map_no_stack, source, map->size, 0,
+			       "no line for [stack]: readers take every address for one of the kernel and resolve no name");
+	if (!map->size && !map->cut)
+		map->cut = fd;
 	uftrace_edit_add(w, edits, map->size, 0, line + ended, strlen(line) - ended, UFTRACE_RULE_map_no_stack,
 			 "a stack at its usual place");
 	if (w->plan) /* every writer puts it last: the map was cut, and what else was? */
@@ -224,7 +240,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 			if (mend_line(w, map, at, raw, line_number, &line))
 				state = UFTRACE_MAP_GOOD;
 		} else if (state == UFTRACE_MAP_LONG || state == UFTRACE_MAP_LONG_ID) {
-			report_long(w, source, edits, state, at, raw, length, line.id_at);
+			report_long(w, map, &line, state, at, raw, length);
 			line.build_id = (struct uftrace_str){ NULL, 0 };
 		}
 		line.column = state == UFTRACE_MAP_GOOD ? (uint32_t)(line.path.text - text) : 0;

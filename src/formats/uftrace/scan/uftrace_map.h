@@ -16,7 +16,7 @@ struct uftrace_mapping {
 	uint32_t program; /* of struct uftrace_infer; UFTRACE_NONE */
 	uint32_t column;  /* of its path */
 	bool used;	  /* a record has an address in it */
-	bool id_lost;	  /* its line, which is as it was read, has no build id of 40 digits */
+	bool id_lost;	  /* behind the path stands something that is no build id of 40 digits */
 };
 
 struct uftrace_map {
@@ -28,8 +28,9 @@ struct uftrace_map {
 	bool stack;	 /* has a [stack] line */
 	bool unreadable; /* has lines that are no mappings: they may have been */
 	bool build_ids;
-	bool referenced;    /* by a session */
-	struct edits edits; /* only with a plan */
+	bool referenced;     /* by a session */
+	struct finding *cut; /* a line of it goes, or it has none: why something is not in it */
+	struct edits edits;  /* only with a plan */
 };
 
 struct uftrace_maps {

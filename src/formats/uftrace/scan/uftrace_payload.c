@@ -165,6 +165,56 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 	return v->body + (unsigned)found;
 }
 
+/* Whether bytes that are not a valid record, directly behind values, are what is left of one: the address of a function, or the
+ * middle of a time that is at most 16 ms after that of the record in front. */
+static bool is_rest_of_record(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	const bool big = t->w->info->head.big_endian;
+	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	uint32_t module, symbol;
+
+	if (!p)
+		return false;
+	const uint64_t address = uftrace_word_address(load_u64(p + 8, big)), ahead = (load_u64(p, big) >> 16) - (time >> 16);
+	if ((ahead & 0xffffff) <= 0xff && (time >> 16 & 0xffffff))
+		return true;
+	if (!address || !t->session.map || uftrace_place_of(t, address) != UFTRACE_PLACE_MAPPED)
+		return false;
+	uftrace_place_symbol(t, address, &module, &symbol);
+	return symbol != UFTRACE_NONE;
+}
+
+/* Whether three in four bytes of a record's size are letters, or the zeros behind them: the rest of a string. */
+static bool is_rest_of_string(struct uftrace_stream *t, uint64_t at, uint64_t end)
+{
+	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	unsigned letters = 0;
+
+	for (unsigned i = 0; p && i < UFTRACE_RECORD_SIZE; i++)
+		letters += !p[i] || (p[i] >= ' ' && p[i] < 127);
+	return letters >= UFTRACE_RECORD_SIZE * 3 / 4;
+}
+
+/* Whether the size of the values holds: by what is left of the record behind, or, where there is room for one up to `next`, by a
+ * record of the function in front of this one. The length of a string may be what was hit. */
+static bool is_proven(struct uftrace_stream *t, const struct values *v, const struct uftrace_spec *spec, uint64_t after,
+		      uint64_t next)
+{
+	const struct uftrace_known *known = uftrace_known_at(t, v->address);
+
+	return is_rest_of_record(t, after, v->end, v->time) ||
+	       (next - after >= UFTRACE_RECORD_SIZE && known->key == (v->address | t->era) && known->specs[v->retval] == spec &&
+		(spec->fixed || !is_rest_of_string(t, after, v->end)));
+}
+
+static void know_spec(struct uftrace_stream *t, const struct values *v, const struct uftrace_spec *spec)
+{
+	struct uftrace_known *known = uftrace_known_at(t, v->address);
+
+	if (known->key == (v->address | t->era))
+		known->specs[v->retval] = spec;
+}
+
 static uint64_t specified(struct uftrace_stream *t, const struct values *v, const struct uftrace_spec *spec, unsigned *strip)
 {
 	size_t got = 0, room = v->end - v->body < UFTRACE_PAYLOAD_MAX + 8 ? (size_t)(v->end - v->body) : UFTRACE_PAYLOAD_MAX + 8;
@@ -187,7 +237,13 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 	/* Where no record follows, it may be that one which is damaged. */
 	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end &&
 	    !uftrace_payload_was_record(t, after, v->end, v->time)) {
-		if (uftrace_resync_payload(t, v->body, v->end, v->time, false) >= 0)
+		int found = uftrace_resync_payload(t, v->body, v->end, v->time, false);
+		/* Behind values as they should be, the next record is what is damaged. */
+		if (found > size && is_proven(t, v, spec, after, v->body + (unsigned)found)) {
+			know_spec(t, v, spec);
+			return after;
+		}
+		if (found >= 0)
 			return mismatched(t, v, size, longest, strip);
 		if (uftrace_resync(t, v->body + 1, after, v->end, v->time) != v->end)
 			return 0; /* one begins within the values */
@@ -200,9 +256,7 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 		uftrace_fold_milder(t, &t->folds.long_string, UFTRACE_RULE_dat_string_length, TM_WARNING, v->at,
 				    UFTRACE_RECORD_SIZE + (unsigned)size, "a string argument has %u bytes; writers cut at 98",
 				    longest);
-	struct uftrace_known *known = uftrace_known_at(t, v->address);
-	if (known->key == (v->address | t->era))
-		known->specs[v->retval] = spec;
+	know_spec(t, v, spec);
 	return after;
 }
 

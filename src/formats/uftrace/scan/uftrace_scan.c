@@ -145,18 +145,22 @@ static bool walk_files(struct uftrace_walk *w)
 	return true;
 }
 
-/* Of a recorder that died, what it had not saved yet is in shared memory until the machine is restarted. */
+/* Of a recorder that died, what it had not saved yet is in shared memory until the machine is restarted. Symbol files are written
+ * after that. */
 static void walk_advise(struct uftrace_walk *w)
 {
 	for (size_t i = 0; i < w->in->count; i++)
 		if (w->in->sources[i]->role == TM_ROLE_EXTRA)
 			return;
-	for (size_t i = 0; w->info->recorder_died && i < w->sessions->count; i++) {
-		struct uftrace_str sid = w->sessions->list[i].sid;
+	for (size_t i = 0; w->info->recorder_died && !w->info->finished && i < w->sessions->count; i++) {
+		const struct uftrace_session *session = &w->sessions->list[i];
+		struct uftrace_str sid = session->sid;
 		uint64_t value;
 		char path[64];
 		if (sid.length != 16 || !text_parse_hex(sid.text, sid.length, &value))
 			continue;
+		if (!value && session->line == UFTRACE_NONE)
+			continue; /* it was made up */
 		(void)snprintf(path, sizeof(path), "/dev/shm/uftrace-%.16s-*", sid.text);
 		scan_advise(w->s, TM_ROLE_EXTRA, path,
 			    "What the recorder had not saved may still be in shared memory of the machine that recorded, "

@@ -558,14 +558,22 @@ static void report_map_id(struct uftrace_walk *w, const struct uftrace_map *map,
 {
 	char shown[TEXT_QUOTE_SIZE];
 
-	finding_report(w->findings, UFTRACE_RULE_sym_mismatched_identity, w->dir->files[map->file].source,
-		       (uint64_t)(line->path.text - map->text), line->path.length,
-		       "the mapping of '%s' has no build id of 40 digits, and its symbol file has one: readers do not use the file",
-		       text_quote(shown, line->path.text, line->path.length));
+	text_quote(shown, line->path.text, line->path.length);
+	struct finding *fd = finding_new(w->findings, UFTRACE_RULE_sym_mismatched_identity, w->dir->files[map->file].source,
+					 (uint64_t)(line->path.text - map->text), line->path.length);
+	if (line->build_id.length)
+		finding_say(fd,
+			    "the mapping of '%s' has a build id of %zu bytes, and its symbol file has one of 40 digits: readers do "
+			    "not use the file",
+			    shown, line->build_id.length);
+	else
+		finding_say(fd, "behind the mapping of '%s' stands something else than a build id, and its symbol file has one",
+			    shown);
 	uftrace_map_doubt(w, map, line);
 }
 
-/* The lines of maps that have the file's path, and no build id or one that is none, where others of the map have theirs. */
+/* The lines of maps that have the file's path, and behind it no build id but something else, where others of the map have theirs.
+ * Readers take a file for that of a mapping without a build id. */
 static void mend_map_ids(struct sym_walk *sym)
 {
 	const struct uftrace_module *m = sym->m;

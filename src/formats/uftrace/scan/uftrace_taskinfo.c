@@ -53,7 +53,8 @@ static bool read_list(struct uftrace_walk *w, struct source *source, struct uftr
 			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_tid_invalid, source, offset + at, n,
 							    "'%s' is not a task id", text_quote(shown, text, n));
 			finding_path(fd, "taskinfo:tids > item %llu", (unsigned long long)*items);
-			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is no task id");
+			w->taskinfo->fault = fd;
+			rewrite(w, UFTRACE_RULE_taskinfo_tid_invalid, "the list without what is not a task id");
 		} else if (map_get(&w->taskinfo->listed, tid) != UFTRACE_NONE) {
 			struct finding *fd = finding_report(w->findings, UFTRACE_RULE_taskinfo_duplicate_tid, source, offset + at,
 							    n, "task %llu is listed a second time: readers show its calls twice",
@@ -115,6 +116,8 @@ static void check_number(struct uftrace_walk *w, struct source *source, const st
 					    "nr_tid is '%s', and %llu tasks are listed", text_quote(shown, text.text, text.length),
 					    (unsigned long long)items);
 	finding_path(fd, "taskinfo:nr_tid");
+	if (!w->taskinfo->fault && (!items || items < claimed))
+		w->taskinfo->fault = fd;
 	rewrite(w, UFTRACE_RULE_taskinfo_count_mismatch, "as many as are listed");
 }
 
@@ -208,7 +211,9 @@ static bool check_unlisted(struct uftrace_walk *w, struct uftrace_dat *dat, bool
 	struct uftrace_lines *l = &w->info->lines;
 	bool known = map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE;
 	const struct source *source = dat->file != UFTRACE_NONE ? w->dir->files[dat->file].source : info_source(w);
-	struct finding *cause = known ? l->damage : w->tasks->damage ? w->tasks->damage : w->info->recorder_died;
+	struct finding *cause = known		   ? (l->damage ? l->damage : w->taskinfo->fault)
+				: w->tasks->damage ? w->tasks->damage
+						   : w->info->recorder_died;
 
 	if (had_list || (!known && w->dir->task_txt != UFTRACE_NONE)) {
 		enum uftrace_rule rule = known || cause ? UFTRACE_RULE_taskinfo_missing_tid : UFTRACE_RULE_dat_unreferenced;
@@ -225,6 +230,8 @@ static bool check_unlisted(struct uftrace_walk *w, struct uftrace_dat *dat, bool
 				       (unsigned long long)dat->tid);
 		if (w->plan && rule == UFTRACE_RULE_dat_unreferenced && dat->file != UFTRACE_NONE)
 			plan_doubt(w->plan, source, 0, source->size, "a task that no list has: it may be of another recording");
+		if (cause && cause == w->taskinfo->fault)
+			l->taskinfo_why = "the list with every task that has records";
 		rewrite(w, rule, "with every task that has records");
 	}
 	return (known || uftrace_rebuild_task(w, dat)) && tid_list(w, (int64_t)dat->tid);

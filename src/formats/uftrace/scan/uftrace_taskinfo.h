@@ -8,6 +8,7 @@ struct uftrace_taskinfo {
 	struct map listed; /* tids */
 	int64_t *tids;	   /* owned: in order, valid and unique */
 	size_t count, capacity;
+	struct finding *fault; /* the list has fewer tasks than it had: why */
 };
 
 bool uftrace_taskinfo_read(struct uftrace_walk *w);
