@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-/* Sizes of blocks, powers of two. */
-#define SIZE_LEAST 512u
-#define SIZE_MOST 4096u
+#define SIZE_LEAST BLOCKS_LEAST
+#define SIZE_MOST (BLOCKS_LEAST << (BLOCKS_SIZES - 1))
 /* In front of an error and behind it, in bytes and in parts of a block, the seam may be: the record that it cuts is reported, or a
  * part of it, or what follows. */
 #define NEAR 16u
@@ -190,6 +189,16 @@ unsigned blocks_moved(struct source *s, const struct block_place *errors, unsign
 		find_exchanges(&m, &e, blocks, n);
 	}
 	return s->bundle->error.status == TM_OK ? m.count : 0;
+}
+
+unsigned blocks_first(const struct source *s, uint64_t at, struct block_move out[BLOCKS_SIZES])
+{
+	unsigned count = 0;
+
+	for (uint64_t size = SIZE_MOST; size >= SIZE_LEAST; size /= 2)
+		if (at && at % size == 0 && is_within(s, at, size))
+			out[count++] = (struct block_move){ size, 0, at, false, BLOCKS_PLACES_MOST };
+	return count;
 }
 
 void blocks_undo(struct plan *p, const struct source *s, const struct block_move *m, unsigned rule)

@@ -5,6 +5,9 @@
 
 #include "core/plan.h"
 
+/* Sizes of blocks: powers of two from the least on. */
+#define BLOCKS_LEAST 512u
+#define BLOCKS_SIZES 4u
 /* Places of errors that are looked at. */
 #define BLOCKS_PLACES_MOST 256u
 /* Moves that are tried, each by a walk of its own; and what all these walks read, in bytes and in sizes of the file. */
@@ -27,6 +30,9 @@ struct block_move {
  * BLOCKS_TRIALS_MOST; 0 also where reading fails (b->error). */
 unsigned blocks_moved(struct source *s, const struct block_place *errors, unsigned count,
 		      struct block_move out[BLOCKS_TRIALS_MOST]);
+
+/* Exchanges of the first block with the one at `at`, which looks like the first: one for each size. Returns how many. */
+unsigned blocks_first(const struct source *s, uint64_t at, struct block_move out[BLOCKS_SIZES]);
 
 /* Plans the file with the blocks where they belong. rule: what was found there, for a block that is left out. */
 void blocks_undo(struct plan *p, const struct source *s, const struct block_move *m, unsigned rule);

@@ -73,8 +73,9 @@ struct engine_text {
 enum tracemend_status engine_text_open(struct engine_text *text, struct bundle *b, const struct format *f,
 				       const struct tracemend_options *options, struct tracemend_error *error);
 void engine_text_close(struct engine_text *text);
-/* *plan is not NULL where the bundle, which has errors, is wholly sound when blocks that are out of place are put back. */
-enum tracemend_status engine_blocks(struct plan **plan, struct bundle *b, const struct format *f,
+/* *plan is not NULL where the bundle, which has errors, is wholly sound when blocks that are out of place are put back. nothing:
+ * there is nothing to salvage as it is, and only its first block is looked for. */
+enum tracemend_status engine_blocks(struct plan **plan, struct bundle *b, const struct format *f, bool nothing,
 				    const struct tracemend_options *options, struct tracemend_error *error);
 
 /* The number of errors by the severity of the rules, before re-grading; those about archives included. */

@@ -167,14 +167,76 @@ static enum tracemend_status try_moves(struct plan **found, const struct source 
 	return status;
 }
 
-enum tracemend_status engine_blocks(struct plan **plan, struct bundle *b, const struct format *f,
+/* ---- the first block of the file ---- */
+
+/* Blocks that may be the first one, of a file in which another one is; with more it is not told which. */
+#define HEADS_MOST 4u
+/* Bytes of a block that are shown to a format. */
+#define HEAD_BYTES 512u
+
+/* The file from some place on. */
+struct rest {
+	struct source *whole;
+	uint64_t from;
+};
+
+static enum tracemend_status rest_read(struct source *s, uint64_t offset, void *buffer, size_t length,
+				       struct tracemend_error *error)
+{
+	const struct rest *rest = s->data;
+	enum tracemend_status status = source_read(rest->whole, rest->from + offset, buffer, length);
+
+	return status == TM_OK ? TM_OK : fault_set(error, status, "%s", rest->whole->bundle->error.message);
+}
+
+static const struct source_ops rest_ops = { .read = rest_read };
+
+/* Whether the file is one of the format's from there on. */
+static bool begins_at(struct source *s, const struct format *f, uint64_t at)
+{
+	struct rest rest = { s, at };
+	struct source view = *s;
+	struct window w;
+
+	view.ops = &rest_ops;
+	view.data = &rest;
+	view.fd = -1;
+	view.size = s->size - at < HEAD_BYTES ? s->size - at : HEAD_BYTES;
+	window_open(&w, &view);
+	bool begins = f->magic(&w) >= BID_CERTAIN;
+	window_close(&w);
+	return begins;
+}
+
+/* Exchanges of the first block with one that looks like the first. Returns how many. */
+static unsigned moves_of_heads(struct source *s, const struct format *f, struct block_move out[HEADS_MOST * BLOCKS_SIZES])
+{
+	uint64_t heads[HEADS_MOST];
+	unsigned count = 0, moves = 0;
+
+	if (!f->magic || begins_at(s, f, 0))
+		return 0;
+	for (uint64_t at = BLOCKS_LEAST; at < s->size && s->bundle->error.status == TM_OK; at += BLOCKS_LEAST) {
+		if (!begins_at(s, f, at))
+			continue;
+		if (count == HEADS_MOST)
+			return 0;
+		heads[count++] = at;
+	}
+	for (unsigned i = 0; i < count; i++)
+		moves += blocks_first(s, heads[i], out + moves);
+	return moves;
+}
+
+enum tracemend_status engine_blocks(struct plan **plan, struct bundle *b, const struct format *f, bool nothing,
 				    const struct tracemend_options *given, struct tracemend_error *error)
 {
 	struct source *s = bundle_single(b);
 	struct places places = { .format = f };
 	struct tracemend_options options = { .profile = given->profile, .window = given->window, .max_findings = 1 };
 	struct tracemend_options watched = options;
-	struct block_move moves[BLOCKS_TRIALS_MOST];
+	struct block_move moves[HEADS_MOST * BLOCKS_SIZES + BLOCKS_TRIALS_MOST];
+	unsigned count = 0;
 	struct tracemend_error failure = { 0 };
 	enum tracemend_status status;
 
@@ -190,9 +252,11 @@ enum tracemend_status engine_blocks(struct plan **plan, struct bundle *b, const 
 		*error = failure;
 		return status;
 	}
-	const unsigned count = status == TM_OK && b->error.status == TM_OK && places.errors
-				       ? blocks_moved(s, places.list, places.count, moves)
-				       : 0;
+	if (status == TM_OK && b->error.status == TM_OK && places.errors) {
+		count = moves_of_heads(s, f, moves);
+		if (!count && !nothing)
+			count = blocks_moved(s, places.list, places.count, moves);
+	}
 	if (b->error.status != TM_OK) {
 		*error = b->error;
 		return error->status;

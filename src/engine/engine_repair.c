@@ -207,10 +207,11 @@ static enum tracemend_status repair_plan_bytes(struct tracemend_repair *r, const
 }
 
 /* Where blocks are out of place, the repair is to put them back, and nothing else. */
-static enum tracemend_status repair_plan_blocks(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
+static enum tracemend_status repair_plan_blocks(struct tracemend_repair *r, const struct format *f, bool nothing,
+						struct tracemend_error *error)
 {
 	struct plan *plan;
-	enum tracemend_status status = engine_blocks(&plan, r->in, f, &r->options, error);
+	enum tracemend_status status = engine_blocks(&plan, r->in, f, nothing, &r->options, error);
 
 	if (status == TM_OK && plan) {
 		plan_free(r->plan);
@@ -219,14 +220,28 @@ static enum tracemend_status repair_plan_blocks(struct tracemend_repair *r, cons
 	return status;
 }
 
+/* Whether blocks are looked for: in what has errors, also where nothing could be salvaged otherwise. */
+static bool blocks_may_be_out_of_place(const struct tracemend_repair *r, enum tracemend_status status)
+{
+	return r->report && report_own_errors(r->report) && r->in->error.status == TM_OK &&
+	       (status == TM_OK || status == TM_NOTHING);
+}
+
 static enum tracemend_status repair_plan(struct tracemend_repair *r, const struct format *f, struct tracemend_error *error)
 {
 	struct engine_text text = { 0 };
 	enum tracemend_status status = engine_text_open(&text, r->in, f, &r->options, error);
 	if (status == TM_OK)
 		status = text.view ? repair_plan_text(r, &text, f, error) : repair_plan_bytes(r, f, error);
-	if (status == TM_OK && !text.view && report_own_errors(r->report))
-		status = repair_plan_blocks(r, f, error);
+	if (!text.view && blocks_may_be_out_of_place(r, status)) {
+		struct tracemend_error failure = { 0 };
+		const struct plan *without = r->plan;
+		enum tracemend_status placed = repair_plan_blocks(r, f, status == TM_NOTHING, &failure);
+		if (placed != TM_OK || r->plan != without) {
+			status = placed;
+			*error = failure;
+		}
+	}
 	engine_text_close(&text);
 	if (status != TM_OK)
 		return status;

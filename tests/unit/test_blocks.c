@@ -116,9 +116,29 @@ static void twice(void **state)
 	bundle_free(b);
 }
 
+static void first(void **state)
+{
+	static uint8_t bytes[SIZE];
+	struct block_move list[BLOCKS_SIZES];
+	(void)state;
+
+	fill(bytes);
+	struct bundle *b = open_file(bytes, SIZE);
+	assert_int_equal(blocks_first(b->sources[0], 0, list), 0);
+	assert_int_equal(blocks_first(b->sources[0], BLOCK + 1, list), 0);
+	assert_int_equal(blocks_first(b->sources[0], 3 * BLOCK, list), 1);
+	assert_int_equal(list[0].size, BLOCK);
+	assert_int_equal(list[0].second, 3 * BLOCK);
+	assert_int_equal(blocks_first(b->sources[0], 8 * BLOCK, list), BLOCKS_SIZES);
+	/* The last block is not whole. */
+	assert_int_equal(blocks_first(b->sources[0], SIZE / BLOCK * BLOCK, list), 0);
+	bundle_free(b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(exchanged), cmocka_unit_test(side_by_side), cmocka_unit_test(twice) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(exchanged), cmocka_unit_test(side_by_side), cmocka_unit_test(twice),
+					    cmocka_unit_test(first) };
 
 	return RUN(tests);
 }

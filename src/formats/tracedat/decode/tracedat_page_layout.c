@@ -40,13 +40,20 @@ bool tracedat_page_sound(const struct tracedat_shape *shape, const uint16_t *kno
 {
 	uint32_t length, n;
 
-	if (!tracedat_page_length(shape, page, page_size, &length) || !load_u64(page, shape->big_endian))
+	const uint64_t time = load_u64(page, shape->big_endian);
+	if (!tracedat_page_length(shape, page, page_size, &length) || !time)
+		return false;
+	/* A page with a long length, four bytes away, looks so. */
+	if (shape->big_endian && shape->long_size == 4 && !(time & UINT32_MAX))
 		return false;
 	uint32_t end = tracedat_page_prefix(shape, known, page + tracedat_page_data(shape),
 					    length ? length : tracedat_page_capacity(shape, page_size), !length, &n);
 	if (records)
 		*records = n;
-	return n > 0 && (!length || end == length);
+	/* A length of 0 was hit: nothing follows the records then. */
+	const uint32_t capacity = tracedat_page_capacity(shape, page_size);
+	return n > 0 &&
+	       (length ? end == length : end <= capacity && bytes_are_zero(page + tracedat_page_data(shape) + end, capacity - end));
 }
 
 bool tracedat_page_cut_sound(const struct tracedat_shape *shape, const uint16_t *known, const uint8_t *page, uint32_t available,

@@ -44,6 +44,30 @@ static bool begins_bad(const struct tracedat_buffer *b)
 	return false;
 }
 
+static bool has_plain_pages(const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	return !b->compressed && !b->text && c->length && !c->stepped;
+}
+
+/* Where time steps back, records of a page may be those of a block of another one, which lacks their time. */
+static void exchanged_doubt(struct tracedat_walk *w)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_buffer *b = &w->data.buffers[i];
+			uint64_t overlap = has_plain_pages(b, &b->cpus[j]) && b->cpus[j].backwards
+						   ? tracedat_gaps_overlap(w, b, &b->cpus[j])
+						   : UINT64_MAX;
+			least = overlap < least ? overlap : least;
+		}
+	for (size_t i = 0; i < w->data.buffer_count && least != UINT64_MAX; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++)
+			if (has_plain_pages(&w->data.buffers[i], &w->data.buffers[i].cpus[j]))
+				tracedat_gaps_doubt_over(w, &w->data.buffers[i], &w->data.buffers[i].cpus[j], least);
+}
+
 void tracedat_displaced_doubt(struct tracedat_walk *w)
 {
 	bool exchanged = contradictions(w) > 1, lost = w->shape.version == 7 &&
@@ -58,7 +82,7 @@ void tracedat_displaced_doubt(struct tracedat_walk *w)
 			if (lost && b->section < 0 && c->length && !(c->stat && c->agrees) && begins_bad(b))
 				plan_doubt(w->s->plan, w->source, c->from, c->length,
 					   "the section of this data is not where its option says, nor is data behind it");
-			if (b->compressed || b->text || !c->length || c->stepped)
+			if (!has_plain_pages(b, c))
 				continue;
 			if (!strange && !misses_pages(b, c) && !c->backwards && !c->tail_hit)
 				continue;
@@ -70,4 +94,5 @@ void tracedat_displaced_doubt(struct tracedat_walk *w)
 				plan_doubt(w->s->plan, w->source, c->from, c->length,
 					   "the kernel counted other numbers of events of this CPU and of another one");
 		}
+	exchanged_doubt(w);
 }

@@ -113,3 +113,38 @@ unsigned tracedat_gaps_doubt(struct tracedat_walk *w, const struct tracedat_buff
 	}
 	return leaps;
 }
+
+uint64_t tracedat_gaps_overlap(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	struct page_span before = { 0 }, s;
+	uint64_t least = UINT64_MAX;
+	bool known = false;
+
+	for (uint64_t at = c->from, left = c->length; left >= b->page_size && w->status == TM_OK;
+	     at += b->page_size, left -= b->page_size) {
+		bool there = span_read(w, at, b->page_size, &s);
+		if (there && known && s.first < before.last && before.last - s.first < least)
+			least = before.last - s.first;
+		before = s;
+		known = there;
+	}
+	return least;
+}
+
+void tracedat_gaps_doubt_over(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c,
+			      uint64_t least)
+{
+	struct page_span before = { 0 }, s;
+	bool known = false;
+
+	for (uint64_t at = c->from, left = c->length; left >= b->page_size && w->status == TM_OK;
+	     at += b->page_size, left -= b->page_size) {
+		bool there = span_read(w, at, b->page_size, &s);
+		if (there && known && s.first >= before.last && s.first - before.last >= least)
+			plan_doubt(w->s->plan, w->source, at - b->page_size, b->page_size,
+				   "time leaps behind this page by as much as another page steps back: a block of one may be in "
+				   "the other");
+		before = s;
+		known = there;
+	}
+}

@@ -127,6 +127,9 @@ static int range_away(struct steps *s, const struct tracedat_cpu *c, const struc
 	bool begins = cpu_begins(w, c->from, s->size);
 	if (begins && !s->absent)
 		return 0;
+	/* Behind a page that was hit, nothing shows that it does not begin where it should. */
+	if (!s->absent && !s->extra && !page_time(w, c->from - s->size, s->size) && page_time(w, c->from, s->size))
+		return 0;
 	w->data.shifts++;
 	bool earlier = !s->extra && cpu_begins(w, c->from - s->size, s->size);
 	bool later = !begins && cpu_begins(w, c->from + s->size, s->size);
@@ -143,6 +146,17 @@ static void first_step(struct tracedat_walk *w, struct tracedat_cpu *first, uint
 		range_step(w, first, NULL, first->from - size, true);
 }
 
+/* Whether a page was removed from the metadata of version 6: data begins a page in front of where the table says, right behind the
+ * metadata. */
+static bool data_is_early(const struct steps *s, const struct tracedat_buffer *b)
+{
+	struct tracedat_walk *w = s->w;
+	const struct tracedat_cpu *first = &b->cpus[0];
+
+	return s->absent && w->shape.version == 6 && b == w->data.buffers && b->count && first->size &&
+	       first->offset == tracedat_align(w->meta.stop, s->size) + s->size && page_time(w, first->offset - s->size, s->size);
+}
+
 void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
 	struct steps s = { .w = w, .size = b->page_size };
@@ -153,6 +167,11 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 	s.extra = end && end + s.size == real && page_time(w, end, s.size);
 	if (!s.extra && !findings_errors(w->findings))
 		return;
+	if (data_is_early(&s, b)) {
+		range_step(w, &b->cpus[0], NULL, b->cpus[0].from - s.size, true);
+		b->cpus[0].length = b->cpus[0].size < real - b->cpus[0].from ? b->cpus[0].size : real - b->cpus[0].from;
+		s.stepped = true;
+	}
 	for (size_t i = 1; i < b->count && w->data.shifts < SHIFTS_MAX; i++) {
 		struct tracedat_cpu *c = &b->cpus[i], *last = &b->cpus[i - 1];
 		int away = range_away(&s, c, last);

@@ -82,6 +82,12 @@ enum tracedat_leaps {
 unsigned tracedat_gaps_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c,
 			     enum tracedat_leaps which);
 
+/* The least time by which a page of the CPU begins before the end of the one in front of it; UINT64_MAX: none does. */
+uint64_t tracedat_gaps_overlap(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c);
+/* Lists the pages of a CPU behind which time leaps by so much at least. */
+void tracedat_gaps_doubt_over(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c,
+			      uint64_t least);
+
 /* ---- tracedat_latency_doubt.c ---- */
 
 /* Lists lines of latency output in [from, to) that the kernel does not write, and those beside them. A line was hit. */

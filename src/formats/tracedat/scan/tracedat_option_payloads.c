@@ -131,6 +131,9 @@ static void option_clock(struct tracedat_walk *w, struct tracedat_option *o)
 		if (!tracedat_clock_known(name, length)) {
 			fd = option_milder(w, TRACEDAT_RULE_option_clock_brackets, TM_WARNING, o);
 			finding_say(fd, "the clock is [%s], which is not a known clock", text_quote(shown, name, length));
+			if (w->s->plan && !o->block->compressed)
+				plan_doubt(w->s->plan, w->source, o->block->offset + o->at - TRACEDAT_OPTION_HEADER,
+					   TRACEDAT_OPTION_HEADER + (uint64_t)o->size, "no kernel is known to have this clock");
 		}
 		return;
 	}

@@ -697,7 +697,11 @@ uint32_t tracedat_page_walk(struct tracedat_page *p, uint32_t at, bool open)
 		goes_on |= next != 0;
 		at = next ? next : at;
 	}
+	const bool unsure = p->unsure < at;
 	page_sure(p, at);
+	/* What goes on behind the length of the page hangs on the same. */
+	if (unsure && p->cut)
+		p->unsure = at;
 	if (!goes_on && p->failed && !open && !stopped_by_length(p, at))
 		tracedat_page_doubt_before(p, at);
 	return at;

@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+/* Blocks of a disk. */
+#define BLOCK_LEAST 512u
+#define BLOCK_MOST 4096u
+
 /* A walk over the lines of a block. */
 struct lines {
 	struct tracedat_walk *w;
@@ -22,7 +26,8 @@ struct lines {
 	/* lines that follow each other and are left out for one reason: told to the plan when the next one is not */
 	size_t dropped_from, dropped_to;
 	unsigned dropped_rule;
-	unsigned runs; /* of such lines */
+	unsigned runs;	   /* of such lines */
+	size_t doubted_to; /* lines in front of it are listed */
 	/* the line */
 	const char *line;
 	size_t from, length;
@@ -98,13 +103,31 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 }
 
 /* Lists the lines in [from, to). */
-static void lines_doubt(struct lines *l, size_t from, size_t to)
+static void lines_doubt_as(struct lines *l, size_t from, size_t to, const char *why)
 {
 	struct tracedat_walk *w = l->w;
-	l->placed = true;
-	if (w->s->plan && w->findings != w->scratch)
+	if (w->s->plan && w->findings != w->scratch && to > from)
 		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + from,
-			   l->b->compressed ? l->b->stored : to - from, "bytes were removed from this text, or inserted into it");
+			   l->b->compressed ? l->b->stored : to - from, why);
+}
+
+static void lines_doubt(struct lines *l, size_t from, size_t to)
+{
+	l->placed = true;
+	lines_doubt_as(l, from, to, "bytes were removed from this text, or inserted into it");
+}
+
+/* A bad line in which blocks of a disk meet: one of them may be that of another place, whose lines are good. */
+static void lines_doubt_block(struct lines *l)
+{
+	const uint64_t seam = (l->b->offset + l->at) / BLOCK_LEAST * BLOCK_LEAST, begin = l->b->offset + l->from;
+
+	if (l->b->compressed || seam < begin)
+		return;
+	const size_t behind = (size_t)(seam - l->b->offset) + BLOCK_MOST, to = behind < l->end ? behind : l->end;
+	lines_doubt_as(l, l->at > l->doubted_to ? l->at : l->doubted_to, to,
+		       "a block of the file that begins here may be another one");
+	l->doubted_to = to;
 }
 
 /* `more` bytes that are there a second time behind themselves: the line in which they meet is none. */
@@ -163,6 +186,9 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 static void lines_close(struct lines *l, size_t width, size_t piece)
 {
 	uint8_t number[8];
+	const bool cut = l->w->meta.cut && l->end == l->b->size;
+	if (l->number && !l->ended && l->length && !l->b->compressed && (l->odd || cut))
+		lines_doubt_as(l, l->from, l->at, "the end of this line may be missing");
 	lines_finish(l);
 	if (l->odd && !l->placed && !l->b->compressed && l->w->findings != l->w->scratch)
 		l->w->texts.odd[width == 8 ? 2 : l->out == &l->w->meta.parts[4]] =
@@ -231,6 +257,7 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 		    name_is_text(line + name, l->length - name);
 	if (!fine) {
 		lines_report(l, TRACEDAT_RULE_kallsyms_line, &symbols_->bad, "ADDRESS TYPE NAME");
+		lines_doubt_block(l);
 		lines_drop(l, TRACEDAT_RULE_kallsyms_line);
 		return;
 	}
@@ -309,6 +336,16 @@ static bool printk_escapes_fine(const char *text, size_t length)
 	return true;
 }
 
+/* Messages are UTF-8; the level of a message follows a byte 1. */
+static bool message_is_text(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((uint8_t)text[i] < 0x20 && text[i] != 1 && text[i] != '\t' && text[i] != 0x1b && text[i] != '\r') ||
+		    text[i] == 0x7f)
+			return false;
+	return utf8_valid_prefix((const uint8_t *)text, length) == length;
+}
+
 void tracedat_printk_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct lines l;
@@ -324,9 +361,12 @@ void tracedat_printk_parse(struct tracedat_walk *w, const struct tracedat_block 
 		if (l.length < text + 1 || p[0] != '0' || p[1] != 'x' || !digits || digits > 16 ||
 		    memcmp(p + 2 + digits, " : \"", 4) || p[l.length - 1] != '"' || memchr(p, 0, l.length) || !l.ended) {
 			lines_report(&l, TRACEDAT_RULE_printk_line, &bad, "0xADDRESS : \"TEXT\"");
+			lines_doubt_block(&l);
 			lines_drop(&l, TRACEDAT_RULE_printk_line);
 			continue;
 		}
+		if (!message_is_text(p + text, l.length - text - 1))
+			lines_doubt_as(&l, l.from, l.at, "no kernel has such a text: it was hit");
 		if (!printk_escapes_fine(p + text, l.length - text - 1))
 			lines_report(&l, TRACEDAT_RULE_printk_bad_escape, &escape, "only the escapes \\n, \\t, \\\\ and \\\"");
 		if (!tracedat_room(w, &w->texts.printk, &w->texts.printk_capacity, w->texts.printk_count, sizeof(*w->texts.printk),
@@ -380,6 +420,8 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 		size_t name = l.length - n - 1;
 		if (!name || name > 15)
 			lines_report(&l, TRACEDAT_RULE_cmdlines_comm_length, &long_name, "a name of 1 to 15 bytes");
+		if (name > 15 && !b->compressed)
+			lines_doubt_as(&l, l.from, l.at, "no kernel has so long a name of a task: it was hit");
 		if (first || pid > TRACEDAT_PID_MAX) {
 			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
 			continue;

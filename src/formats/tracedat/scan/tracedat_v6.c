@@ -353,6 +353,13 @@ static size_t options_read(struct tracedat_v6 *v, size_t at)
 	return tag;
 }
 
+/* Whether options were hit: with them the table behind them may be lost. */
+static bool options_hit(const struct tracedat_walk *w)
+{
+	return FINDINGS_ANY(w->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+			    TRACEDAT_RULE_data_tag_invalid);
+}
+
 static void rest_of_header(struct tracedat_v6 *v)
 {
 	struct tracedat_walk *w = v->w;
@@ -417,12 +424,11 @@ static void rest_of_header(struct tracedat_v6 *v)
 		return;
 	uint32_t count = tracedat_v6_cpu_count(w, tag + TRACEDAT_TAG_SIZE);
 	/* The first tag that is left may be that of an instance, whose tables begin behind pages. */
-	b->name_doubtful = !w->dir.tag_seen && tag % INSTANCE_AWAY == 0 && count != w->data.cpu_count;
+	b->name_doubtful = tag % INSTANCE_AWAY == 0 && (w->dir.tag_seen ? options_hit(w) : count != w->data.cpu_count);
 	tracedat_v6_table_read(w, 0, tag + TRACEDAT_TAG_SIZE, count);
 	w->meta.stop = w->data.buffers[0].clock_at + w->data.buffers[0].clock_size;
 	tracedat_v6_instances(w, count);
-	if (w->dir.tag_seen &&
-	    FINDINGS_ANY(w->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_data_tag_invalid))
+	if (w->dir.tag_seen && options_hit(w))
 		tracedat_v6_unnamed(w, count);
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
 		tracedat_v6_clock_check(w, &w->data.buffers[i]);
