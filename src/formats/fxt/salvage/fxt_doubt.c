@@ -22,6 +22,8 @@
 #define JOIN_BYTES 512u
 /* Bytes between the seam of a block and the region that it makes. */
 #define SEAM_SLACK 64u
+/* An index that is registered again so near behind damage may be another provider's. */
+#define GAP_NEAR 128u
 /* A registration has two words or more. */
 #define REGISTRATION_BYTES 16u
 /* Providers that may have had a section in a region of damage; of many, most have not. */
@@ -372,7 +374,8 @@ static bool doubt_copy(struct fxt_doubt *d, uint64_t seam, uint64_t size)
 	if (seam < size || seam > d->here->size || d->here->size - seam < size)
 		return false;
 	p = window_at(&d->resync->window, seam - size, (size_t)(2 * size));
-	if (!p || memcmp(p, p + size, (size_t)size) || bytes_are_zero(p, (size_t)size))
+	/* Where a word is repeated all over it is a fill. */
+	if (!p || memcmp(p, p + size, (size_t)size) || !memcmp(p, p + FXT_WORD, (size_t)size - FXT_WORD))
 		return false;
 	fxt_doubt_list(d, seam, size, "repeats the bytes before it: a block may have been written twice");
 	return true;
@@ -579,6 +582,12 @@ static bool begins_block(const struct fxt_doubt *d)
 	       d->here->at - block < FXT_BLOCK_BYTES;
 }
 
+/* Whether the record, which is kept, may be what says whose the records are, or at what rate, with its type damaged. */
+static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r)
+{
+	return !r->known && (r->type == FXT_METADATA || (r->type > FXT_PROFILER && r->type < FXT_LARGE)) && d->strange < FXT_STRANGE_HABIT;
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -597,12 +606,17 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		fxt_doubt_list(d, d->here->at, r->words * FXT_WORD,
 			       "registers an index again, which its recorder did not do before, and is near damage");
 	}
+	if (redefines && !p->distrust.redefined && d->section_gap && d->here->at - d->section_gap <= GAP_NEAR)
+		d->context = true;
 	if (doubtful)
 		distrust(d, d->here->at);
 	/* Whatever index it was meant for still has what was registered before. */
 	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
 		distrust_region(d, d->here->at + r->words * FXT_WORD,
 				(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
+	if (may_be_another(d, r))
+		distrust_region(d, d->here->at + r->words * FXT_WORD,
+				(struct fxt_loss){ .registrations = r->words > 1, .bytes = r->words * FXT_WORD, .others = true });
 	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_TRACE_INFO) && d->here->at)
 		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
@@ -769,6 +783,9 @@ static bool is_strange_header(const struct fxt_record *r)
 	return false;
 }
 
+static const char strange[] =
+	"has content that the format document does not describe, or a time that cannot be or is far from all others";
+
 /* Why the record is doubtful by itself or its place; NULL: it is not. */
 static const char *why_by_place(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic)
 {
@@ -840,13 +857,13 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		distrust_rate(d);
 		distrust_replaced(d);
 	}
-	if (r->type == FXT_INITIALIZATION && p->initialized && p->timed && r->tail != p->ticks)
+	if (r->type == FXT_INITIALIZATION && p->initialized && r->tail != p->ticks && (p->timed || d->section_gap))
 		note_rate(d);
 	d->version = p->version;
 	d->headless = wrote_magic;
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(d, r)) {
-		why = "has content that the format document does not describe, or a time that cannot be or is far from all others";
+		why = strange;
 		d->strange++;
 	}
 	if (!why)
@@ -859,6 +876,14 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);
 	return why;
+}
+
+void fxt_doubt_odd(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	if (!d->plan)
+		return;
+	d->strange++;
+	doubt_in_order(d, d->here->at, r->words * FXT_WORD, strange);
 }
 
 void fxt_doubt_pair(struct fxt_doubt *d, uint64_t one, uint64_t other, const char *why)
@@ -943,8 +968,10 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	const unsigned blocks = d->plan ? doubt_out_of_place(d) : 0;
-	fxt_unpaired_doubt(&(struct fxt_unpaired){ d->resync, d->registry->nesting, d->plan, d->source },
-			   findings_errors(report->s->findings), report->unpaired);
+	const struct fxt_unpaired u = { d->resync, d->registry->nesting, d->plan, d->source };
+	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
+	if (!errors)
+		fxt_unpaired_few(&u, report);
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);

@@ -80,6 +80,8 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 /* The record that the walk is at, before it is accepted: whether it is doubtful. wrote_magic: the file had none, and gets one.
  * unknown_refs: it refers to something that is not registered. */
 bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrote_magic, bool unknown_refs);
+/* It turns out that what the record says is odd. */
+void fxt_doubt_odd(struct fxt_doubt *d, const struct fxt_record *r);
 /* The same after it was accepted: what it registers is doubtful if it is. */
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful);
 /* [from, until) may be a block from elsewhere: lists it, and what it registered is doubtful; so is which providers it introduced,

@@ -220,7 +220,8 @@ static uint64_t hit_words(const struct lost *l, uint64_t at)
 	const uint64_t first = word_at(l, at), words = (l->until - at) / FXT_WORD;
 	uint64_t hit = 1;
 
-	if (first && ~first) {
+	/* A fill is the same word again and again. */
+	if (first && ~first && (words < 2 || word_at(l, at + FXT_WORD) != first)) {
 		for (uint64_t n = 1; n < words; n++)
 			if (is_noisy(l, word_at(l, at + n * FXT_WORD)))
 				hit = n + 1;

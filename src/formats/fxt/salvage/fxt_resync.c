@@ -39,6 +39,8 @@
 #define LOOKS_START 256u
 #define LOOK_AGAINST 2u
 #define LOOK_AGAINST_SURE 4u
+/* Registrations that are missing, at most. */
+#define LOOK_MISSING 64u
 
 struct search {
 	uint64_t budget; /* bytes of text that may still be examined */
@@ -503,6 +505,8 @@ struct look {
 	uint64_t since;
 	uint32_t news[LOOK_RECORDS]; /* registered by the records: string indexes, and thread indexes above them */
 	unsigned news_count;
+	uint32_t missing[LOOK_MISSING]; /* what `current` lacks, in the same way; the first ones */
+	unsigned missing_count;
 	unsigned refs, lacking; /* of the record: to what was registered before, and to what `current` lacks of that */
 };
 
@@ -516,13 +520,26 @@ static bool is_new(const struct look *k, uint32_t index)
 	return false;
 }
 
+/* Notes what `current` lacks: however many records refer to it, it is one registration. */
+static void note_missing(struct look *k, uint32_t index)
+{
+	for (unsigned i = 0; i < k->missing_count; i++)
+		if (k->missing[i] == index)
+			return;
+	if (k->missing_count < LOOK_MISSING)
+		k->missing[k->missing_count++] = index;
+}
+
 /* Takes a reference into account; false: nobody registered that index. */
 static bool look_at(struct look *k, uint32_t index, uint8_t current, uint64_t offset, uint8_t other)
 {
 	if (is_new(k, index) || (current & FXT_REGISTERED && offset >= k->since))
 		return true;
 	k->refs++;
-	k->lacking += !(current & FXT_REGISTERED);
+	if (!(current & FXT_REGISTERED)) {
+		k->lacking++;
+		note_missing(k, index);
+	}
 	return other & FXT_REGISTERED;
 }
 
@@ -547,7 +564,7 @@ static bool look_at_record(struct look *k, const struct fxt_record *r)
 }
 
 bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, const struct fxt_provider *current,
-			 const struct fxt_provider *other, bool sure)
+			 const struct fxt_provider *other, bool sure, uint64_t room)
 {
 	struct look k = { .current = current, .other = other, .since = since };
 	const uint64_t start = at;
@@ -573,5 +590,8 @@ bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, cons
 			pro++;
 		at += r->words * FXT_WORD;
 	}
+	/* What damage has room for may have been registered in it. */
+	if (k.missing_count <= room && k.missing_count < LOOK_MISSING)
+		return false;
 	return sure ? against >= LOOK_AGAINST_SURE && !pro : against >= LOOK_AGAINST && against > pro;
 }

@@ -55,9 +55,10 @@ bool fxt_decode_other(struct fxt_resync *y, uint64_t at);
 /* Where in [at, until), on the grid of `at`, several strict records in a row begin; until: nowhere. */
 uint64_t fxt_next_row(struct fxt_resync *y, uint64_t at, uint64_t until);
 /* Whether the records from `at` on refer to nothing but what `other` registered, or they themselves, or what `current` registered
- * from `since` on, while most of them refer to something that `current` lacks. sure: all of them do. Looks at a few records. */
+ * from `since` on, while most of them refer to something that `current` lacks, and that is more than the registrations that damage
+ * had room for. sure: all of them do. Looks at a few records. */
 bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, const struct fxt_provider *current,
-			 const struct fxt_provider *other, bool sure);
+			 const struct fxt_provider *other, bool sure, uint64_t room);
 /* Whether an argument may decode as this record, since both have type and size in the low 16 bits of their headers: a pointer
  * as a kernel object, a koid as a context switch, a 64-bit number as an event without a name, null as a provider section, the
  * number 0 as an empty string, a blob as a profiler record. */

@@ -239,6 +239,16 @@ static bool is_section(struct fxt_registry *reg, unsigned n)
 	return reg->provider->offset < fxt_journal_last(reg, n)->at;
 }
 
+/* Registrations behind the n-th last change that damage may have had at most: the last region has room for some, and of one more an
+ * index or a size may be hit. Whose they are is not said by that they are missing. */
+static uint64_t room_behind(struct fxt_walk *w, unsigned n)
+{
+	const struct fxt_doubt *d = &w->doubt;
+	const bool between = d->seam > fxt_journal_last(&w->registry, n)->at;
+
+	return 1 + (between ? d->seam_length / (2 * FXT_WORD) : 0);
+}
+
 /* How many of the last changes must be undone for the records from `at` on to refer to what is registered; 0: that is not so. */
 static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since, bool behind)
 {
@@ -249,7 +259,8 @@ static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since,
 		const struct fxt_provider *then = current_before(reg, n);
 		if (behind && is_odd_rate(reg, n))
 			return n;
-		if (then && then->records && fxt_resync_provider(&w->resync, at, since, reg->provider, then, is_section(reg, n)))
+		if (then && then->records && fxt_resync_provider(&w->resync, at, since, reg->provider, then, is_section(reg, n),
+							    room_behind(w, n)))
 			return n;
 	}
 	return 0;

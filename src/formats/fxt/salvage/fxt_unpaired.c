@@ -171,3 +171,15 @@ void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t 
 	doubt_pairs(u, list, collect(u->nesting, list));
 	free(list);
 }
+
+/* A record that was hit is a begin or an end no more, or is one now, or of another operation or another time. Where a begin and an
+ * end are left, and next to nothing else, one of them is that record. */
+void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report)
+{
+	if (!report->unpaired_begin || !report->unpaired_end || report->unpaired > FXT_UNPAIRED_FEW)
+		return;
+	for (uint64_t i = 0; i < report->unpaired; i++)
+		if (fxt_decode_other(u->resync, report->unpaired_at[i]))
+			doubt(u, report->unpaired_at[i], u->resync->other.words * FXT_WORD,
+			      "a begin and an end have no counterpart, and few others: one of them may be damaged");
+}

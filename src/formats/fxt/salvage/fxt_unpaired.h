@@ -21,6 +21,8 @@ struct fxt_unpaired {
 
 /* At the end of the file, where something is repaired: lists what may have been hit. errors: of the file; unpaired: begins and ends
  * without a counterpart that the recorder did not leave. */
+/* At the end of the file, where there are no errors: what has no counterpart, if that is little. */
+void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report);
 void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired);
 
 #endif

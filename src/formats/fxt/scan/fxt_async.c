@@ -226,12 +226,13 @@ static void unmatched_at(struct fxt_operations *o, enum fxt_rule rule, uint64_t 
 	bool begin = rule == FXT_RULE_unmatched_async_begin || rule == FXT_RULE_unmatched_flow_begin;
 
 	if (!o->report->buffer_full && fxt_report_hidden(o->report, offset, !begin)) {
-		o->report->unpaired++;
+		fxt_report_unpaired(o->report, offset, begin);
 		return;
 	}
 	struct finding *fd = finding_milder_at(o->report->s->findings, rule, o->report->buffer_full ? TM_NOTE : TM_WARNING,
 					       o->report->source, offset, 2 * FXT_WORD);
-	o->report->unpaired += !o->report->buffer_full;
+	if (!o->report->buffer_full)
+		fxt_report_unpaired(o->report, offset, begin);
 	finding_say(fd, "%s (id %llu)", what, (unsigned long long)id);
 }
 

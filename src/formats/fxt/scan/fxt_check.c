@@ -30,6 +30,9 @@ void fxt_check_close(struct fxt_check *c)
 	free(c->cpu_times);
 }
 
+/* A warning of what the record says: repair lists the record as doubtful. */
+#define odd(c, rule, ...) ((c)->report->odd++, fxt_report((c)->report, rule, __VA_ARGS__))
+
 /* ---- events ---- */
 
 void fxt_check_counter(struct fxt_check *c, const struct fxt_record *r, uint64_t offset)
@@ -44,7 +47,7 @@ void fxt_check_counter(struct fxt_check *c, const struct fxt_record *r, uint64_t
 				 "the value of argument %u is infinite or not a number", n + 1);
 		if (a->type >= FXT_ARG_INT32 && a->type <= FXT_ARG_DOUBLE)
 			continue;
-		fxt_report(c->report, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD,
+		odd(c, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD,
 			   "argument %u is of type %s, expected a number", n + 1, fxt_argument_names[a->type]);
 	}
 }
@@ -76,14 +79,14 @@ static void check_known_argument(struct fxt_check *c, const struct fxt_record *r
 	const struct fxt_argument_view *a = &r->arguments[n];
 
 	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && hash == c->process && a->type != FXT_ARG_KOID)
-		fxt_report(c->report, FXT_RULE_process_argument_wrong_type, offset, r->words * FXT_WORD,
+		odd(c, FXT_RULE_process_argument_wrong_type, offset, r->words * FXT_WORD,
 			   "argument \"process\" is of type %s, expected koid", fxt_argument_names[a->type]);
 	if (r->type != FXT_SCHEDULING)
 		return;
 	bool weight = hash == c->weight || hash == c->incoming_weight || hash == c->outgoing_weight;
 	bool waker = hash == c->waker && r->subtype == FXT_WAKEUP;
 	if ((weight && a->type != FXT_ARG_INT32) || (waker && a->type != FXT_ARG_KOID))
-		fxt_report(c->report, FXT_RULE_weight_argument_wrong_type, offset, r->words * FXT_WORD,
+		odd(c, FXT_RULE_weight_argument_wrong_type, offset, r->words * FXT_WORD,
 			   "argument %u is of type %s, expected %s", n + 1, fxt_argument_names[a->type], weight ? "int32" : "koid");
 }
 
@@ -142,7 +145,7 @@ void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint6
 
 	if (r->cpu > CPU_NOTED) {
 		if (r->cpu >= FXT_CPU_MAX)
-			fxt_report(c->report, FXT_RULE_cpu_number_implausible, offset, length, "cpu number %u", r->cpu);
+			odd(c, FXT_RULE_cpu_number_implausible, offset, length, "cpu number %u", r->cpu);
 		else
 			fxt_note_milder(c->report, FXT_RULE_cpu_number_implausible, offset, length, "cpu number %u", r->cpu);
 	} else {
@@ -164,10 +167,10 @@ void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint6
 	if (r->subtype == FXT_WAKEUP)
 		return;
 	if (r->out_state > FXT_STATE_DEAD) {
-		fxt_report(c->report, FXT_RULE_invalid_thread_state, offset, length,
+		odd(c, FXT_RULE_invalid_thread_state, offset, length,
 			   "outgoing thread state is %u, expected 0 to %u", r->out_state, FXT_STATE_DEAD);
 	} else if (r->subtype == FXT_SWITCH_LEGACY && r->out_state == FXT_STATE_RUNNING)
-		fxt_report(c->report, FXT_RULE_outgoing_state_running, offset, length,
+		odd(c, FXT_RULE_outgoing_state_running, offset, length,
 			   "outgoing thread state is %u (running), expected another state", r->out_state);
 }
 

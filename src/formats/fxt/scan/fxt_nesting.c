@@ -228,7 +228,8 @@ void fxt_nesting_end(struct fxt_nesting *n, struct fxt_thread *t, uint64_t time,
 static void report_one(struct fxt_nesting *n, const struct fxt_thread *t, const struct fxt_open *o, bool end)
 {
 	bool excused = n->report->buffer_full || (end && (!t->began || o->time < t->first_begin));
-	n->report->unpaired += !excused;
+	if (!excused)
+		fxt_report_unpaired(n->report, o->offset, !end);
 	if (!excused && fxt_report_hidden(n->report, o->offset, end))
 		return;
 	struct finding *fd = finding_milder(n->report->s->findings,

@@ -302,6 +302,15 @@ void fxt_report_hole(struct fxt_report *report, struct finding *finding, uint64_
 	report->hidden += (until - from) / HIDDEN_BYTES;
 }
 
+void fxt_report_unpaired(struct fxt_report *report, uint64_t offset, bool begin)
+{
+	if (report->unpaired < FXT_UNPAIRED_FEW)
+		report->unpaired_at[report->unpaired] = offset;
+	report->unpaired++;
+	report->unpaired_begin |= begin;
+	report->unpaired_end |= !begin;
+}
+
 bool fxt_report_hidden(struct fxt_report *report, uint64_t offset, bool end)
 {
 	const struct fxt_hole *hole = end ? &report->first_hole : &report->last_hole;

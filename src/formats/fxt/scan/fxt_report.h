@@ -6,6 +6,8 @@
 #include "formats/fxt/decode/fxt_decode.h"
 
 #define FXT_RECENT 8u
+/* Begins and ends without a counterpart that are remembered. */
+#define FXT_UNPAIRED_FEW 4u
 
 /* The position of the walk. */
 struct fxt_position {
@@ -53,7 +55,10 @@ struct fxt_report {
 	struct fxt_position here;
 	bool buffer_full; /* the capture itself says that records were dropped */
 	bool magic_seen;
+	uint64_t odd;		  /* warnings of what a sound record says */
 	uint64_t unpaired;	  /* warnings that a begin or an end has no counterpart */
+	uint64_t unpaired_at[FXT_UNPAIRED_FEW];
+	bool unpaired_begin, unpaired_end;
 	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
 	struct finding *no_magic; /* the finding that the magic number is missing */
 	struct fxt_hole {
@@ -84,6 +89,8 @@ void fxt_report_hole(struct fxt_report *report, struct finding *finding, uint64_
 /* The counterpart of a begin or an end at `offset` is missing. Whether that is no finding of its own, but one that a region of
  * damage explains: one behind a begin, or one in front of an end, with room for it. */
 bool fxt_report_hidden(struct fxt_report *report, uint64_t offset, bool end);
+/* A begin or an end at `offset` has no counterpart, and nothing says why. */
+void fxt_report_unpaired(struct fxt_report *report, uint64_t offset, bool begin);
 /* Something that only later revisions know, in the record being walked; field: byte of the record. */
 void fxt_note_newer(struct fxt_report *report, enum fxt_newer kind, uint64_t field);
 /* Adds to each note how many were folded under it. */

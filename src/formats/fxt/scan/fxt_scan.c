@@ -206,7 +206,10 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	fxt_issues_report(&w->report, r, from);
 	check_repeat(w, r);
 	bool doubtful = fxt_doubt_record(&w->doubt, r, w->magic_written, unknown_refs);
+	const uint64_t odd = w->report.odd;
 	fxt_record_accept(w, r, from);
+	if (w->report.odd != odd && !doubtful)
+		fxt_doubt_odd(&w->doubt, r);
 	fxt_doubt_accepted(&w->doubt, r, doubtful);
 	if (r->issues.worst == TM_ERROR && w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
 		fxt_report_no_memory(&w->report);
