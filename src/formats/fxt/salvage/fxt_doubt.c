@@ -742,6 +742,8 @@ static bool is_habit(const struct fxt_record *r, unsigned rule)
 	switch (rule) {
 	case FXT_RULE_string_too_long:
 	case FXT_RULE_nonstandard_inline_thread:
+	case FXT_RULE_string_index_zero: /* what it is then the document says: nothing */
+	case FXT_RULE_thread_index_zero:
 		return true;
 	case FXT_RULE_provider_name_length_mismatch:
 	case FXT_RULE_record_trailing_words:
@@ -864,6 +866,10 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && is_strange(d, r)) {
 		why = strange;
+		d->strange++;
+	}
+	if (!why && (r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id) {
+		why = "registers index 0, which readers ignore: the index may be damaged";
 		d->strange++;
 	}
 	if (!why)

@@ -1,5 +1,7 @@
 #include "formats/fxt/salvage/fxt_region.h"
 
+#include "formats/fxt/salvage/fxt_inner.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -186,6 +188,10 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		rule = FXT_RULE_swallowed_records;
 	if (resume.exactly_one && fxt_region_resized(w, r, rule, resume.at))
 		return;
+	/* Its size may end by chance where a record behind it ends. */
+	const uint64_t inner = resume.exactly_one ? fxt_inner_last(&w->resync, &w->registry, from, resume.at) : resume.at;
+	resume.exactly_one = resume.exactly_one && inner == resume.at;
+	resume.at = inner;
 	if (rule == FXT_RULE_swallowed_records || rule == FXT_RULE_unreadable_bytes) {
 		if (rule == FXT_RULE_swallowed_records)
 			snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64,

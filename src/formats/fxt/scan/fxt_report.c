@@ -254,6 +254,9 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	case FXT_RULE_thread_index_zero:
 		finding_say(fd, "a %s is registered under index 0, expected 1 or higher", fxt_type_names[r->type]);
 		break;
+	case FXT_RULE_zero_tick_rate:
+		finding_say(fd, "the tick rate is %llu a second, expected 1 or more", got);
+		break;
 	case FXT_RULE_empty_string_record:
 		finding_say(fd, "string index 0x%04x is registered with a text of 0 bytes", r->id);
 		break;

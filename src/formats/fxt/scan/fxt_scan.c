@@ -1,6 +1,7 @@
 /* The walk over an FXT file: runs of plain records by the fast path (fxt_fast.c), every other record one by one. */
 #include "formats/fxt/scan/fxt_scan.h"
 
+#include "formats/fxt/salvage/fxt_inner.h"
 #include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/salvage/fxt_splice.h"
 #include "formats/fxt/scan/fxt_journal.h"
@@ -90,7 +91,8 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 	uint64_t end = from + r->words * FXT_WORD, covered, first;
 	bool exact = false;
 
-	if (is_loose(r) && r->known && fxt_swallows(&w->resync, from, r, &covered)) {
+	if (is_loose(r) && r->known &&
+	    (fxt_swallows(&w->resync, from, r, &covered) || fxt_inner_swallowed(&w->resync, &w->registry, from, r, &covered))) {
 		first = fxt_inner_records(&w->resync, from, covered);
 		/* Exactly one record with a damaged size, unless it has other faults. */
 		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);

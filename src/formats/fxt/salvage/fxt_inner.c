@@ -1,0 +1,64 @@
+#include "formats/fxt/salvage/fxt_inner.h"
+
+/* Words in which records that end with another one are looked for, and how many of them. */
+#define INNER_WORDS 64u
+#define INNER_RECORDS 8u
+
+/* Whether a word may be the header of an argument: its name is inline, or registered, or there is none. */
+static bool may_be_named(const struct fxt_registry *reg, uint64_t word)
+{
+	const uint16_t name = (uint16_t)fxt_bits(word, 16, 16);
+	return !name || name & FXT_STRING_INLINE || fxt_string_known(reg->provider, name);
+}
+
+/* Whether what the record refers to is registered, and that is something. */
+static bool is_known(const struct fxt_registry *reg, const struct fxt_record *r)
+{
+	bool all;
+
+	if (r->type == FXT_METADATA)
+		return r->subtype == FXT_PROVIDER_SECTION && fxt_provider_find(reg, r->id);
+	return fxt_refs_known(reg->provider, r, &all) && all;
+}
+
+bool fxt_inner_is_told(const struct fxt_registry *reg, const struct fxt_record *r)
+{
+	return !may_be_named(reg, r->header) && is_known(reg, r);
+}
+
+/* Whether sound records go from `at` to `until`. */
+static bool ends_with(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t at, uint64_t until)
+{
+	const struct fxt_record *o = &y->other;
+
+	for (unsigned n = 0; n < INNER_RECORDS && at < until; n++) {
+		if (!fxt_decode_other(y, at) || !fxt_is_strict(o) || o->late_padding || o->words > (until - at) / FXT_WORD)
+			return false;
+		/* The first one is told, or distinct; the others follow it. */
+		if (!n && !fxt_inner_is_told(reg, o) &&
+		    (o->words < 2 || fxt_may_be_argument(o) ||
+		     (o->type != FXT_STRING && o->type != FXT_THREAD && !is_known(reg, o))))
+			return false;
+		at += o->words * FXT_WORD;
+	}
+	return at == until;
+}
+
+bool fxt_inner_swallowed(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t at, const struct fxt_record *r,
+			 uint64_t *first)
+{
+	*first = at + r->content * FXT_WORD;
+	return r->words - r->content <= INNER_WORDS && fxt_decode_other(y, *first) && fxt_inner_is_told(reg, &y->other) &&
+	       ends_with(y, reg, *first, at + r->words * FXT_WORD);
+}
+
+uint64_t fxt_inner_last(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until)
+{
+	uint64_t at = from + FXT_WORD;
+
+	if (until - from > INNER_WORDS * FXT_WORD)
+		return until;
+	while (until - at >= 2 * FXT_WORD && y->window.status == TM_OK && !ends_with(y, reg, at, until))
+		at += FXT_WORD;
+	return until - at >= 2 * FXT_WORD ? at : until;
+}
