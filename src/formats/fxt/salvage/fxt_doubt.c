@@ -585,7 +585,8 @@ static bool begins_block(const struct fxt_doubt *d)
 /* Whether the record, which is kept, may be what says whose the records are, or at what rate, with its type damaged. */
 static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r)
 {
-	return !r->known && (r->type == FXT_METADATA || (r->type > FXT_PROFILER && r->type < FXT_LARGE)) && d->strange < FXT_STRANGE_HABIT;
+	return !r->known && (r->type == FXT_METADATA || (r->type > FXT_PROFILER && r->type < FXT_LARGE)) &&
+	       d->strange < FXT_STRANGE_HABIT;
 }
 
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
@@ -858,6 +859,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
 		distrust_rate(d);
 		distrust_replaced(d);
+		fxt_doubt_mistaken(d, r);
 	}
 	if (r->type == FXT_INITIALIZATION && p->initialized && r->tail != p->ticks && (p->timed || d->section_gap))
 		note_rate(d);

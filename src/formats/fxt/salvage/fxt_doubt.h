@@ -97,6 +97,8 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
 /* Records that refer to missing registrations, and registrations that may be those, damaged. */
 void fxt_doubt_missing(struct fxt_doubt *d);
+/* The record that the walk is at refers to strings that are missing: one may be registered under another index. */
+void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r);
 /* At the end of the file. */
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report);
 

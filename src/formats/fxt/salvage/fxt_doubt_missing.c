@@ -1,6 +1,8 @@
 /* Doubt about registrations that are missing, at the end of the file. */
 #include "formats/fxt/salvage/fxt_doubt.h"
 
+#include "formats/fxt/scan/fxt_journal.h"
+
 /* Strings that are missing at the front of a trace. */
 #define FRONT_MISSING 3u
 
@@ -17,6 +19,41 @@ static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
 			fxt_doubt_list(d, offset, fxt_doubt_length_at(d, offset),
 				       "registers an unused index that differs by one bit from one that is missing");
+	}
+}
+
+/* Whether two indexes differ in one byte of the record. */
+static bool is_one_byte(uint32_t one, uint32_t other)
+{
+	return !((one ^ other) >> 8) || !((one ^ other) & 0xff);
+}
+
+/* The last registration in front of the position that took an index away from another text, and whose index differs in one byte
+ * from a string that is missing: it may be that string's. */
+static const struct fxt_change *mistaken_for(struct fxt_doubt *d, uint32_t missing)
+{
+	const unsigned count = fxt_journal_recent(d->registry);
+
+	for (unsigned n = 1; n <= count; n++) {
+		const struct fxt_change *c = fxt_journal_last(d->registry, n);
+		if (c->kind == FXT_CHANGE_STRING && c->provider == d->registry->provider && is_one_byte(c->index, missing))
+			return c;
+	}
+	return NULL;
+}
+
+void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	struct fxt_provider *p = d->registry->provider;
+
+	for (unsigned i = 0; i < r->string_count; i++) {
+		const struct fxt_change *c = fxt_string_known(p, r->strings[i].ref) ? NULL : mistaken_for(d, r->strings[i].ref);
+		struct fxt_string_page *page = c ? p->tables->pages[c->index / FXT_PAGE] : NULL;
+		if (!page || page->offset[c->index % FXT_PAGE] != c->at || page->state[c->index % FXT_PAGE] & FXT_DOUBTFUL)
+			continue;
+		page->state[c->index % FXT_PAGE] |= FXT_DOUBTFUL;
+		fxt_doubt_list(d, c->at, d->here->at - c->at,
+			       "an index is registered again whose number differs by one byte from one that is missing");
 	}
 }
 

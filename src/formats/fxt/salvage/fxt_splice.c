@@ -259,8 +259,8 @@ static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since,
 		const struct fxt_provider *then = current_before(reg, n);
 		if (behind && is_odd_rate(reg, n))
 			return n;
-		if (then && then->records && fxt_resync_provider(&w->resync, at, since, reg->provider, then, is_section(reg, n),
-							    room_behind(w, n)))
+		if (then && then->records &&
+		    fxt_resync_provider(&w->resync, at, since, reg->provider, then, is_section(reg, n), room_behind(w, n)))
 			return n;
 	}
 	return 0;

@@ -47,8 +47,8 @@ void fxt_check_counter(struct fxt_check *c, const struct fxt_record *r, uint64_t
 				 "the value of argument %u is infinite or not a number", n + 1);
 		if (a->type >= FXT_ARG_INT32 && a->type <= FXT_ARG_DOUBLE)
 			continue;
-		odd(c, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD,
-			   "argument %u is of type %s, expected a number", n + 1, fxt_argument_names[a->type]);
+		odd(c, FXT_RULE_counter_non_numeric, offset, r->words * FXT_WORD, "argument %u is of type %s, expected a number",
+		    n + 1, fxt_argument_names[a->type]);
 	}
 }
 
@@ -80,14 +80,14 @@ static void check_known_argument(struct fxt_check *c, const struct fxt_record *r
 
 	if (r->type == FXT_KERNEL && r->object_type == FXT_OBJECT_THREAD && hash == c->process && a->type != FXT_ARG_KOID)
 		odd(c, FXT_RULE_process_argument_wrong_type, offset, r->words * FXT_WORD,
-			   "argument \"process\" is of type %s, expected koid", fxt_argument_names[a->type]);
+		    "argument \"process\" is of type %s, expected koid", fxt_argument_names[a->type]);
 	if (r->type != FXT_SCHEDULING)
 		return;
 	bool weight = hash == c->weight || hash == c->incoming_weight || hash == c->outgoing_weight;
 	bool waker = hash == c->waker && r->subtype == FXT_WAKEUP;
 	if ((weight && a->type != FXT_ARG_INT32) || (waker && a->type != FXT_ARG_KOID))
-		odd(c, FXT_RULE_weight_argument_wrong_type, offset, r->words * FXT_WORD,
-			   "argument %u is of type %s, expected %s", n + 1, fxt_argument_names[a->type], weight ? "int32" : "koid");
+		odd(c, FXT_RULE_weight_argument_wrong_type, offset, r->words * FXT_WORD, "argument %u is of type %s, expected %s",
+		    n + 1, fxt_argument_names[a->type], weight ? "int32" : "koid");
 }
 
 void fxt_check_arguments(struct fxt_check *c, const struct fxt_record *r, const uint64_t *names, uint64_t offset)
@@ -167,11 +167,11 @@ void fxt_check_scheduling(struct fxt_check *c, const struct fxt_record *r, uint6
 	if (r->subtype == FXT_WAKEUP)
 		return;
 	if (r->out_state > FXT_STATE_DEAD) {
-		odd(c, FXT_RULE_invalid_thread_state, offset, length,
-			   "outgoing thread state is %u, expected 0 to %u", r->out_state, FXT_STATE_DEAD);
+		odd(c, FXT_RULE_invalid_thread_state, offset, length, "outgoing thread state is %u, expected 0 to %u", r->out_state,
+		    FXT_STATE_DEAD);
 	} else if (r->subtype == FXT_SWITCH_LEGACY && r->out_state == FXT_STATE_RUNNING)
 		odd(c, FXT_RULE_outgoing_state_running, offset, length,
-			   "outgoing thread state is %u (running), expected another state", r->out_state);
+		    "outgoing thread state is %u (running), expected another state", r->out_state);
 }
 
 void fxt_check_large(struct fxt_check *c, const struct fxt_record *r, uint64_t offset)

@@ -55,8 +55,8 @@ struct fxt_report {
 	struct fxt_position here;
 	bool buffer_full; /* the capture itself says that records were dropped */
 	bool magic_seen;
-	uint64_t odd;		  /* warnings of what a sound record says */
-	uint64_t unpaired;	  /* warnings that a begin or an end has no counterpart */
+	uint64_t odd;	   /* warnings of what a sound record says */
+	uint64_t unpaired; /* warnings that a begin or an end has no counterpart */
 	uint64_t unpaired_at[FXT_UNPAIRED_FEW];
 	bool unpaired_begin, unpaired_end;
 	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
