@@ -703,6 +703,7 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 {
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
+	d->seam_before = d->seam;
 	d->seam = until;
 	d->seam_length = until - from;
 	d->seam_stated = stated;

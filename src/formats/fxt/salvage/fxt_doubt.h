@@ -33,6 +33,7 @@ struct fxt_doubt {
 	bool context;		      /* it is not known whose the records are, up to the next provider or section record */
 	uint64_t regions, region_end; /* regions of damage so far; end of the last one */
 	uint64_t seam;		      /* end of the last region of damage; 0: none. Also where nothing is repaired */
+	uint64_t seam_before;	      /* the same of the region before it */
 	uint64_t undone;	      /* the seam for which changes were undone; 0: none */
 	uint64_t seam_length;	      /* of that region */
 	uint64_t seam_stated;	      /* where the record that begins it ends by its size */

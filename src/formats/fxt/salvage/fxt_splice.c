@@ -244,7 +244,10 @@ static bool is_section(struct fxt_registry *reg, unsigned n)
 static uint64_t room_behind(struct fxt_walk *w, unsigned n)
 {
 	const struct fxt_doubt *d = &w->doubt;
-	const bool between = d->seam > fxt_journal_last(&w->registry, n)->at;
+	const uint64_t change = fxt_journal_last(&w->registry, n)->at, from = d->seam - d->seam_length;
+	/* Between two regions no further apart than a block it is the block that is from elsewhere. */
+	const bool block = d->seam_before && change >= d->seam_before && from - d->seam_before <= FXT_JOURNAL_BYTES,
+		   between = d->seam > change && !block;
 
 	return 1 + (between ? d->seam_length / (2 * FXT_WORD) : 0);
 }
