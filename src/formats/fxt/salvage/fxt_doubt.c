@@ -589,6 +589,14 @@ static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r
 	       d->strange < FXT_STRANGE_HABIT;
 }
 
+static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const uint64_t rate = d->registry->provider->distrust.rate;
+
+	return fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
+	       (d->active && rate && rate != r->tail);
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -598,8 +606,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	fxt_stale_accepted(&d->stale, r, d->here->at, p->distrust.gap > d->settled ? p->distrust.gap : 0);
 	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
-		p->distrust.clock = fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
-				    (d->active && p->distrust.rate && p->distrust.rate != r->tail);
+		p->distrust.clock = is_doubtful_rate(d, r);
 	if (redefines && !doubtful && !p->distrust.redefined && begins_block(d)) {
 		const uint64_t sector = d->here->at / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES;
 		doubtful = true;
@@ -860,7 +867,6 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
 		distrust_rate(d);
 		distrust_replaced(d);
-		fxt_doubt_mistaken(d, r);
 	}
 	if (r->type == FXT_INITIALIZATION && p->initialized && r->tail != p->ticks && (p->timed || d->section_gap))
 		note_rate(d);

@@ -99,7 +99,7 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
 /* Records that refer to missing registrations, and registrations that may be those, damaged. */
 void fxt_doubt_missing(struct fxt_doubt *d);
 /* The record that the walk is at refers to strings that are missing: one may be registered under another index. */
-void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r);
+void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r, bool unknown_refs);
 /* At the end of the file. */
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report);
 

@@ -42,11 +42,11 @@ static const struct fxt_change *mistaken_for(struct fxt_doubt *d, uint32_t missi
 	return NULL;
 }
 
-void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r)
+void fxt_doubt_mistaken(struct fxt_doubt *d, const struct fxt_record *r, bool unknown_refs)
 {
 	struct fxt_provider *p = d->registry->provider;
 
-	for (unsigned i = 0; i < r->string_count; i++) {
+	for (unsigned i = 0; d->plan && unknown_refs && i < r->string_count; i++) {
 		const struct fxt_change *c = fxt_string_known(p, r->strings[i].ref) ? NULL : mistaken_for(d, r->strings[i].ref);
 		struct fxt_string_page *page = c ? p->tables->pages[c->index / FXT_PAGE] : NULL;
 		if (!page || page->offset[c->index % FXT_PAGE] != c->at || page->state[c->index % FXT_PAGE] & FXT_DOUBTFUL)

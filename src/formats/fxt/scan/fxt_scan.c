@@ -208,6 +208,7 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	fxt_issues_report(&w->report, r, from);
 	check_repeat(w, r);
 	bool doubtful = fxt_doubt_record(&w->doubt, r, w->magic_written, unknown_refs);
+	fxt_doubt_mistaken(&w->doubt, r, unknown_refs);
 	const uint64_t odd = w->report.odd;
 	fxt_record_accept(w, r, from);
 	if (w->report.odd != odd && !doubtful)
