@@ -592,7 +592,6 @@ static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r
 static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record *r)
 {
 	const uint64_t rate = d->registry->provider->distrust.rate;
-
 	return fxt_is_hit(r) || (!is_round_rate(r->tail) && d->seam && d->here->at - d->seam < RATE_CLEAR) ||
 	       (d->active && rate && rate != r->tail);
 }
