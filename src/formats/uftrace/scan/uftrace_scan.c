@@ -145,14 +145,13 @@ static bool walk_files(struct uftrace_walk *w)
 	return true;
 }
 
-/* Of a recorder that died, what it had not saved yet is in shared memory until the machine is restarted. Symbol files are written
- * after that. */
+/* Of a recorder that died, what it had not saved yet is in shared memory until the machine is restarted. */
 static void walk_advise(struct uftrace_walk *w)
 {
 	for (size_t i = 0; i < w->in->count; i++)
 		if (w->in->sources[i]->role == TM_ROLE_EXTRA)
 			return;
-	for (size_t i = 0; w->info->recorder_died && !w->info->finished && i < w->sessions->count; i++) {
+	for (size_t i = 0; w->info->recorder_died && i < w->sessions->count; i++) {
 		const struct uftrace_session *session = &w->sessions->list[i];
 		struct uftrace_str sid = session->sid;
 		uint64_t value;
