@@ -151,10 +151,12 @@ static void first_step(struct tracedat_walk *w, struct tracedat_cpu *first, uint
 static bool data_is_early(const struct steps *s, const struct tracedat_buffer *b)
 {
 	struct tracedat_walk *w = s->w;
-	const struct tracedat_cpu *first = &b->cpus[0];
 
-	return s->absent && w->shape.version == 6 && b == w->data.buffers && b->count && first->size &&
-	       first->offset == tracedat_align(w->meta.stop, s->size) + s->size && page_time(w, first->offset - s->size, s->size);
+	if (!s->absent || w->shape.version != 6 || b != w->data.buffers || !b->count)
+		return false;
+	const struct tracedat_cpu *first = &b->cpus[0];
+	return first->size && first->offset == tracedat_align(w->meta.stop, s->size) + s->size &&
+	       page_time(w, first->offset - s->size, s->size);
 }
 
 void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
