@@ -233,14 +233,6 @@ static bool raw2_begins(struct window *window)
 		       ktrace_map_is_of(window, KTRACE_RAW2_HEADER, KTRACE_MAP_SAMPLE, 32);
 }
 
-/* Whether one byte at most is another. */
-static bool word_is_near(uint32_t one, uint32_t other)
-{
-	uint32_t bits = one ^ other;
-
-	return !(bits & ~0xffu) || !(bits & ~0xff00u) || !(bits & ~0xff0000u) || !(bits & ~0xff000000u);
-}
-
 /* Whether the file looks like one of version 1, but for a byte of its magic number: a thread map, and records at the page behind.
  */
 static bool raw1_begins(struct window *window, uint32_t word)
@@ -248,7 +240,7 @@ static bool raw1_begins(struct window *window, uint32_t word)
 	const uint8_t *p = window_at(window, 0, 24);
 	uint32_t threads = p ? load_u32(p + 4, false) : 0;
 
-	if ((!word_is_near(word, KTRACE_MAGIC_RAW1) && !word_is_near(word, KTRACE_MAGIC_RAW1_OLD)) || !threads ||
+	if ((ktrace_words_apart(word, KTRACE_MAGIC_RAW1) > 1 && ktrace_words_apart(word, KTRACE_MAGIC_RAW1_OLD) > 1) || !threads ||
 	    load_u32(p + 16, false) >= 1000000)
 		return false;
 	struct ktrace_raw1 form = raw1_find(window, threads, NULL, 0);
@@ -293,8 +285,8 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
 	if (raw1_begins(window, word))
-		return (struct ktrace_form){ .magic = word_is_near(word, KTRACE_MAGIC_RAW1) ? KTRACE_MAGIC_RAW1
-											    : KTRACE_MAGIC_RAW1_OLD,
+		return (struct ktrace_form){ .magic = ktrace_words_apart(word, KTRACE_MAGIC_RAW1) <= 1 ? KTRACE_MAGIC_RAW1
+												       : KTRACE_MAGIC_RAW1_OLD,
 					     .raw = true,
 					     .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);

@@ -83,20 +83,11 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 	}
 }
 
-/* Bytes in which two magic numbers differ. */
-static unsigned magic_apart(uint32_t one, uint32_t other)
-{
-	unsigned apart = 0;
-
-	for (uint32_t bits = one ^ other; bits; bits >>= 8)
-		apart += (bits & 0xff) != 0;
-	return apart;
-}
-
 /* The magic number that was hit: the nearest one. The kernel's comes with version 1. */
 static void header_magic_repair(struct ktrace_walk *w, const struct ktrace_header *h)
 {
-	const unsigned common = magic_apart(h->magic, KTRACE_MAGIC), kernel = magic_apart(h->magic, KTRACE_MAGIC_KERNEL);
+	const unsigned common = ktrace_words_apart(h->magic, KTRACE_MAGIC),
+		       kernel = ktrace_words_apart(h->magic, KTRACE_MAGIC_KERNEL);
 	const bool is_kernel = kernel < common && h->major == 1;
 
 	ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, is_kernel ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC,

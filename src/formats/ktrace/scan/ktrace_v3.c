@@ -108,10 +108,7 @@ static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, u
  * from that of events, in a header that is one otherwise, may be right, unless the records go on where those before them end. */
 static bool tag_may_be(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
 {
-	uint32_t other = chunk->tag ^ KTRACE_EVENTS;
-
-	if (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || !(other & ~0xffu) || !(other & ~0xff00u) ||
-	    !(other & ~0xff0000u) || !(other & ~0xff000000u))
+	if (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || ktrace_words_apart(chunk->tag, KTRACE_EVENTS) <= 1)
 		return true;
 	if (w->events.seen && ktrace_record_time(&w->in, ktrace_chunk_data(chunk) + 8) < w->in.last_time)
 		return false;
