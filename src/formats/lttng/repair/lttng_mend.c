@@ -68,11 +68,9 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 		size = most = LTTNG_SIZE_ESCAPE;
 
 	size_t edits = w->edits->edits.count;
-	struct lttng_event next = { 0 };
 	/* What hit the size may reach into the values, and into the events before and behind. */
-	if (e->end)
-		(void)lttng_event_decode(&w->in, e->end, w->limit, e->stamp, &next);
-	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end, .found_to = next.end };
+	struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end };
+	doubt.late = doubt.found_again = e->end && lttng_damage_lapses(w, e, &doubt.found_to);
 	if (e->end && size <= most && decodes(w, e->end, e->stamp) &&
 	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt)) {
 		struct finding *fd = NULL;
@@ -110,10 +108,20 @@ static bool misread_escape(const struct lttng_walk *w, struct lttng_event *e)
 	return true;
 }
 
+/* Whether the event behind e has another time if the word of e is right, and not its full stamp. */
+static bool rests_on_full(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	const uint64_t other = w->at.stamp + ((e->word - w->at.stamp) & LTTNG_TIME_MASK);
+	struct lttng_event next, alone;
+	return e->end && lttng_event_decode(&w->in, e->end, w->limit, e->full, &next) == EVENT_OK &&
+	       lttng_event_decode(&w->in, e->end, w->limit, other, &alone) == EVENT_OK && next.stamp != alone.stamp;
+}
+
 static bool mend_low_bits(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e)
 {
-	/* What hit the word may begin in front of it. */
-	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = w->at.kept };
+	/* What hit the word may begin in front of it; and the full stamp may be what was hit. */
+	struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end > w->at.kept ? e->end : w->at.kept };
+	doubt.late = doubt.found_again = rests_on_full(w, e);
 	if (e->end && (!e->size_width || e->end - e->payload == e->size) && e->full >= w->at.stamp && e->full <= w->end &&
 	    decodes(w, e->end, e->full) &&
 	    patch_event(w, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK), LTTNG_RULE_full_stamp_low_bits,

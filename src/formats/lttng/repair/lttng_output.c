@@ -106,7 +106,7 @@ void lttng_repair_rest(struct lttng_trace *t)
 		if (f->aside && f->aside_why) {
 			output_aside(t, f);
 		} else if (f->aside) {
-			(void)plan_output(t->s->plan, f->source->name);
+			(void)lttng_repair_output(t, f);
 			plan_drop(t->s->plan, f->source, 0, f->source->size, f->aside_rule, lttng_rules[f->aside_rule].title);
 			plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
 		} else {

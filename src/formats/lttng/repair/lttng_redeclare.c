@@ -52,6 +52,7 @@ struct writer {
 	struct lttng_file *file;
 	uint8_t *block;
 	size_t length, capacity;
+	size_t size_at; /* to 1.0: where the size of the event goes that was begun */
 	uint64_t stamp;
 };
 
@@ -62,18 +63,45 @@ static void put_text(struct writer *out, const char *text)
 	out->length += n;
 }
 
+/* The header of 1.0: a stamp, the id, and the size of the payload, which comes later. */
+static void put_old_header(const struct writer *out, size_t start, uint32_t id)
+{
+	const struct lttng_coding *c = &out->t->coding;
+	size_t width = c->heartbeat ? 4 : 8;
+
+	if (c->heartbeat)
+		store_u32(out->block + start, (uint32_t)out->stamp, c->big_endian);
+	else
+		store_u64(out->block + start, out->stamp, c->big_endian);
+	store_u16(out->block + start + width, (uint16_t)id, c->big_endian);
+}
+
 /* Room for an event with so many bytes of texts; begins it. False: it goes beyond the block. */
 static bool put_event(struct writer *out, uint32_t id, size_t texts)
 {
-	const struct lttng_trace *t = out->t;
+	const struct lttng_coding *c = &out->t->coding;
+	const bool old = c->layout->era == LTTNG_MARKERS;
 	const struct lttng_type *core = lttng_type_get(&out->file->channel->table->types, id);
-	size_t start = (size_t)lttng_align(out->length, lttng_event_align(&t->coding, out->file->compact));
-	size_t payload = (size_t)lttng_align(start + 4, core->shape.align);
+	size_t start = (size_t)lttng_align(out->length, lttng_event_align(c, out->file->compact));
+	size_t payload = (size_t)(old ? lttng_align(start + (c->heartbeat ? 8 : 12), c->alignment)
+				      : lttng_align(start + 4, core->shape.align));
 	if (payload + texts + 16 > out->capacity)
 		return false;
-	store_u32(out->block + start, id << LTTNG_TIME_BITS | (uint32_t)(out->stamp & LTTNG_TIME_MASK), t->coding.big_endian);
+	if (old)
+		put_old_header(out, start, id);
+	else
+		store_u32(out->block + start, id << LTTNG_TIME_BITS | (uint32_t)(out->stamp & LTTNG_TIME_MASK), c->big_endian);
+	out->size_at = start + (c->heartbeat ? 6 : 10);
 	out->length = payload;
 	return true;
+}
+
+/* The event that was begun, with its payload from there on, is whole. */
+static void end_event(struct writer *out, size_t payload)
+{
+	const struct lttng_coding *c = &out->t->coding;
+	if (c->layout->era == LTTNG_MARKERS)
+		store_u16(out->block + out->size_at, (uint16_t)(out->length - payload), c->big_endian);
 }
 
 /* The two records that declare a type, the first only where its name is made up. False: there is no room left in the block. */
@@ -96,12 +124,14 @@ static bool put_declaration(struct writer *out, const struct lttng_restored *typ
 		put_text(out, name);
 		if (id) {
 			put_text(out, format);
+			end_event(out, payload);
 			continue;
 		}
 		out->length = payload + (size_t)lttng_align(out->length - payload, lttng_value_align(&t->coding, 2));
 		store_u16(out->block + out->length, (uint16_t)type->marker->type.id, t->coding.big_endian);
 		memcpy(out->block + out->length + 2, t->coding.sizes.v, SIZE_KINDS);
 		out->length += 2 + SIZE_KINDS;
+		end_event(out, payload);
 	}
 	return true;
 }
@@ -115,11 +145,14 @@ static size_t block_capacity(const struct lttng_trace *t, const struct lttng_fil
 /* The file in which readers look for declarations, where none has data; NULL: there is another, or no memory. */
 static struct lttng_file *file_make(struct lttng_trace *t)
 {
-	const char *name = t->coding.layout->era == LTTNG_TRACE_MARKERS ? "control/metadata" : "metadata";
+	const enum lttng_era era = t->coding.layout->era;
+	const char *name = era == LTTNG_MARKERS		? "control/facilities"
+			   : era == LTTNG_TRACE_MARKERS ? "control/metadata"
+							: "metadata";
 	struct lttng_file *f = &t->out.declaring;
 
 	for (size_t i = 0; i < t->files.count; i++)
-		if (t->files.list[i].metadata && !t->files.list[i].empty)
+		if (t->files.list[i].metadata && !t->files.list[i].empty && !t->files.list[i].aside)
 			return NULL;
 	f->channel = lttng_channel_find(t, name, strlen(name), true);
 	if (!f->channel)

@@ -33,7 +33,7 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 }
 
 static const char why_torn[] = "stands right before bytes that are not an event";
-static const char why_resized[] = "the size of this event was wrong: its values may be damaged as well";
+static const char why_resized[] = "a part of this event was wrong: its other values may be damaged as well";
 static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
@@ -122,8 +122,8 @@ static void doubt(struct plan *p, const struct source *s, uint64_t from, uint64_
 	plan_lost_other(p);
 }
 
-/* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. */
-static void put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
+/* The events up to `to`, where there is damage, that may be misread; the walk went on at `next`. Whether there are any. */
+static bool put_misread(struct lttng_trace *t, const struct source *s, const struct lttng_walk *w, struct lttng_misread *m,
 			uint64_t to, uint64_t next)
 {
 	const uint64_t from = lttng_misread_from(t, w, m, to, next), first = lttng_walk_before(w, from);
@@ -131,6 +131,7 @@ static void put_misread(struct lttng_trace *t, const struct source *s, const str
 	/* What made them so may begin in the event before them. */
 	if (from < to)
 		doubt(t->s->plan, s, w->in.base + first, to - first, why_misread);
+	return from < to;
 }
 
 /* What the edits say of the events around them. */
@@ -147,13 +148,13 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 	for (size_t i = 0; i < edits->count; i++) {
 		const struct lttng_doubt *d = &w->edits->doubts[i];
 		uint64_t at = edits->list[i].at + edits->list[i].remove;
-		if (!edits->list[i].length)
-			put_misread(t, s, w, &misread, edits->list[i].at, at);
+		/* Their stamps may bring what follows a lap too late. */
+		const bool leapt = !edits->list[i].length && put_misread(t, s, w, &misread, edits->list[i].at, at);
 		if (d->torn_from < d->torn_to)
 			doubt(p, s, base + d->torn_from, d->torn_to - d->torn_from,
 			      d->torn_to > edits->list[i].at ? why_resized : why_torn);
 		/* Further damage does not end the doubt: a stamp that is too late stays so for readers. */
-		if (d->found_again && !(d->settled ? d->sure : sure && !d->late)) {
+		if (d->found_again && (leapt || !(d->settled ? d->sure : sure && !d->late))) {
 			const uint64_t from = again > at ? again : at;
 			const uint64_t end = d->settled && d->settled < b->data_end ? d->settled : b->data_end;
 			if (from < end)
@@ -164,7 +165,7 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 		}
 	}
 	if (w->out.torn)
-		put_misread(t, s, w, &misread, w->at.kept, w->at.kept);
+		(void)put_misread(t, s, w, &misread, w->at.kept, w->at.kept);
 }
 
 /* Events that are doubtful by themselves, and that stay. */
@@ -189,8 +190,9 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
 	put_doubts(t, f->source, b, w);
 	put_guesses(p, f->source, b, w);
-	const uint64_t torn = lttng_walk_torn(w);
-	if (!(w->out.torn || is_shifted(t, f, b, w)) || torn >= w->at.kept)
+	/* The last event may have the wrong stamp by which the next one is none; what made it so may begin in the one before it. */
+	const uint64_t torn = w->out.stopped ? lttng_walk_before(w, lttng_walk_torn(w)) : lttng_walk_torn(w);
+	if (!(w->out.torn || w->out.stopped || is_shifted(t, f, b, w)) || torn >= w->at.kept)
 		return;
 	doubt(p, f->source, base + torn, w->at.kept - torn, why_torn);
 	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
@@ -224,23 +226,26 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 	return !as_it_is && nonzero < from + left;
 }
 
-/* Whether the last byte of the header was not what it should be: the damage may go on. Not one that repair computes anew. */
+/* Behind the last field of a header: 2.0 may have a hole there. */
+static unsigned fields_end(const struct lttng_layout *l)
+{
+	unsigned end = 0;
+	for (unsigned i = 0; i < LF_COUNT; i++)
+		if (l->places[i].width && l->places[i].offset + l->places[i].width > end)
+			end = l->places[i].offset + l->places[i].width;
+	return end;
+}
+
+/* Whether the end of the header was not what it should be: the damage may go on. Not a field that repair computes anew. */
 static bool end_damaged(const struct lttng_trace *t, const struct lttng_block *b)
 {
 	const struct lttng_layout *l = t->coding.layout;
 	const struct lttng_place *size = &l->places[LF_SIZE];
-	bool computed = size->offset + size->width == l->size && (l->variable || b->open);
-	return !computed && !b->cut && b->head[l->size - 1] != b->header[l->size - 1];
-}
+	const unsigned end = fields_end(l);
+	const bool computed = size->offset + size->width == end && (l->variable || b->open);
+	const bool filled = !bytes_are_zero(b->head + end, l->size - end) && memcmp(b->head, b->header, l->size) != 0;
 
-/* The first event stands right behind a damaged header. */
-static void doubt_first(struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
-{
-	const uint64_t header = t->coding.layout->size;
-	struct lttng_event e;
-	if (!w->at.events || lttng_event_decode(&w->in, header, b->data_end, w->begin, &e) != EVENT_OK)
-		return;
-	doubt(t->s->plan, f->source, b->frame->offset + header, e.end - header, "directly follows a header that is damaged");
+	return !b->cut && (filled || (!computed && b->head[end - 1] != b->header[end - 1]));
 }
 
 /* Where the times of a block stop to depend on a begin stamp that was made up: behind the first full stamp, if that is within the
@@ -255,6 +260,21 @@ static uint64_t untimed_end(struct lttng_trace *t, struct lttng_file *f, const s
 			   l->first_stamp <= latest;
 
 	return timed && l->first_end < b->data_end ? l->first_end : b->data_end;
+}
+
+/* The first event stands right behind a damaged header. Where its stamp is what makes those behind it a lap later than the begin
+ * of the block would, they may be too late, up to a full stamp. */
+static void doubt_first(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const uint64_t header = t->coding.layout->size;
+	uint64_t first;
+	if (!w->at.events)
+		return;
+	const bool lapses = lttng_event_lapses(w, header, b->data_end, w->begin, &first);
+	if (!first)
+		return;
+	const uint64_t to = lapses ? untimed_end(t, f, b, w) : first;
+	doubt(t->s->plan, f->source, b->frame->offset + header, to - header, "directly follows a header that is damaged");
 }
 
 /* The header of the block, and doubts about all of its data. */

@@ -741,10 +741,12 @@ bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
-	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
+	if (t->coding.layout->era < LTTNG_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
 		return false;
 	if (t->s->plan)
 		doubt_descriptions(t);
+	if (t->coding.layout->era == LTTNG_MARKERS)
+		return lttng_told(t, home);
 	struct lttng_inference *inf = calloc(1, sizeof(*inf));
 	if (inf)
 		inf->types = calloc(TYPES_MAX, sizeof(*inf->types));

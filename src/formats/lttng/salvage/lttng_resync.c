@@ -128,7 +128,7 @@ static bool chain_holds(struct lttng_trace *t, struct lttng_walk *w, uint64_t at
 			       (known && (e.start - start) % lttng_widest_align(w->in.coding) == 0 && lttng_laps_allow(t, w, &e));
 		begun = true;
 		if (goes_on && !*kept) {
-			if (is_lapse(t, w->at.stamp, &e) && lttng_laps_are_numbers(w, &e))
+			if ((is_lapse(t, w->at.stamp, &e) || !w->search.coarse) && lttng_laps_are_numbers(w, &e))
 				return false;
 			*first = e;
 		}
@@ -291,28 +291,51 @@ static uint64_t chain_begin(struct lttng_walk *w, const struct chains *r, uint64
 	return r->from + best;
 }
 
-/* Of chains that do not merge: where the best begins. UINT64_MAX: it is not far enough ahead of those that end elsewhere. */
+/* Whether a chain from offset i would go on behind the damage without a wrap of the clock that the trace would announce. */
+static bool chain_joins(const struct lttng_walk *w, const struct chains *r, uint64_t i)
+{
+	return bit_get(r->full, i) || r->lows[i] >= (w->at.stamp & LTTNG_TIME_MASK);
+}
+
+/* Of the chains from the stretch, or those of them that join: where the best begins. UINT64_MAX: it is not far enough ahead of
+ * those that end elsewhere, or has fewer bits than `least`. */
+static uint64_t scores_best(const struct lttng_walk *w, const struct chains *r, const struct scores *s, uint64_t end, uint64_t step,
+			    bool joining, int32_t least)
+{
+	uint64_t best = UINT64_MAX;
+	int32_t most = INT32_MIN, second = 0;
+
+	for (uint64_t i = 0; i < end && i < STRETCH; i += step)
+		if (s->bits[i] != INT32_MIN && s->bits[i] >= most && (!joining || chain_joins(w, r, i))) {
+			most = s->bits[i];
+			best = i;
+		}
+	for (uint64_t i = 0; best != UINT64_MAX && i < end && i < STRETCH; i += step)
+		if (s->last[i] != s->last[best] && s->bits[i] > second && (!joining || chain_joins(w, r, i)))
+			second = s->bits[i];
+	return best != UINT64_MAX && most >= least && most - second >= AHEAD_MIN ? best : UINT64_MAX;
+}
+
+/* Of chains that do not merge: where the best begins. Numbers in payloads can rise more steadily than stamps do, so that where
+ * wraps are announced one that joins is taken if the best does not have twice as many bits. UINT64_MAX: it is not clear which. */
 static uint64_t chains_best(const struct lttng_walk *w, const struct chains *r, uint64_t reach, uint64_t step)
 {
 	const uint64_t end = (reach - r->from) / step * step;
 	struct scores s;
-	uint64_t best = UINT64_MAX;
-	int32_t most = INT32_MIN, second = 0;
+	int32_t most = 0;
 
 	if (w->in.coding->layout->era < LTTNG_TRACE_MARKERS)
 		return UINT64_MAX;
 	for (uint64_t i = end; i >= step;) {
 		i -= step;
 		chain_score(r, &s, i, end, NULL);
-		if (i >= STRETCH || s.bits[i] <= most)
-			continue;
-		most = s.bits[i];
-		best = i;
+		if (i < STRETCH && s.bits[i] > most)
+			most = s.bits[i];
 	}
-	for (uint64_t i = 0; best != UINT64_MAX && i < end && i < STRETCH; i += step)
-		if (s.last[i] != s.last[best] && s.bits[i] > second)
-			second = s.bits[i];
-	return best != UINT64_MAX && most - second >= AHEAD_MIN ? r->from + best : UINT64_MAX;
+	uint64_t best = r->announced ? scores_best(w, r, &s, end, step, true, most / 2) : UINT64_MAX;
+	if (best == UINT64_MAX)
+		best = scores_best(w, r, &s, end, step, false, INT32_MIN);
+	return best != UINT64_MAX ? r->from + best : best;
 }
 
 /* Remembers what the event at `at` leads to. */
@@ -377,8 +400,18 @@ static bool may_take_back(const struct lttng_walk *w)
 	return w->at.last < w->at.kept && !w->file->metadata && !changed;
 }
 
+/* What was doubtful because of the last event that was kept no longer is. */
+static void take_back_doubts(const struct lttng_trace *t, struct lttng_walk *w)
+{
+	if (!t->s->plan || !w->edits || w->was.rel != w->at.last || w->edits->guess_count < w->was.guesses)
+		return;
+	lttng_edits_unguess(w->edits, w->was.guesses, w->was.last);
+	w->untimely = w->was.untimely;
+}
+
 void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w)
 {
+	take_back_doubts(t, w);
 	w->at.events--;
 	lttng_laps_take_back(w);
 	if (t->s->sink)
@@ -408,10 +441,20 @@ static uint64_t content_end(struct lttng_trace *t, const struct lttng_walk *w)
 	return end;
 }
 
+/* Whether stamps in the trace may have the lowest byte of those before them, as those at the start of the block do. */
+static bool clock_is_coarse(const struct lttng_walk *w)
+{
+	struct lttng_event e;
+	return w->in.coding->layout->era < LTTNG_TRACE_MARKERS || w->file->metadata ||
+	       lttng_event_decode(&w->in, w->in.coding->layout->size, w->limit, w->begin, &e) != EVENT_OK ||
+	       lttng_laps_are_numbers(w, &e);
+}
+
 static void search_begin(struct lttng_trace *t, struct lttng_walk *w)
 {
 	if (w->search.begun)
 		return;
+	w->search.coarse = clock_is_coarse(w);
 	w->search.begun = true;
 	w->search.budget = BUDGET * w->limit;
 	w->search.limit = w->padded ? content_end(t, w) : w->limit;

@@ -112,5 +112,7 @@ uint64_t lttng_latest(struct lttng_trace *t);
 /* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
  * are, and has repair declare them again. False: of none, or t->status. */
 bool lttng_infer(struct lttng_trace *t);
+/* lttng_told.c: the same for 1.0, whose events tell their sizes. home: where repair declares them. */
+bool lttng_told(struct lttng_trace *t, struct lttng_file *home);
 
 #endif

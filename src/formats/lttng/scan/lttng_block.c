@@ -2,7 +2,8 @@
 #include "formats/lttng/repair/lttng_repair.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
-/* Events that must follow each other in a block without a header before it counts as one. */
+/* Events that must follow each other in a block without a header before it counts as one. A declaration has texts, and is enough.
+ */
 #define REBUILT_MIN 4u
 
 /* ---- stamps ---- */
@@ -114,6 +115,7 @@ static struct lttng_walk open_walk(struct lttng_trace *t, struct lttng_file *f, 
 				.causes = { .block = b->cut || b->frame->length > b->size ? b->cause : NULL,
 					    .header = b->cause,
 					    .cut = b->data_end > room } };
+	w.floor = begin_before(t, f) < w.begin ? begin_before(t, f) : w.begin;
 	w.end |= lttng_stamp_slack(&t->coding, f->compact);
 	w.due = b->bad_end && !b->unknown_end && t->s->plan ? upper_bound(t, f, b) : w.end;
 	w.due |= lttng_stamp_slack(&t->coding, f->compact);
@@ -159,6 +161,8 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	}
 	lttng_walk_events(t, w);
 	lttng_seen_free(t);
+	w->out.stopped = b->unknown_end && !b->open && w->open && w->stale == UINT64_MAX && w->at.kept < w->limit &&
+			 window_skip_zeros_to(&t->window, w->in.base + w->at.kept, w->in.base + w->limit) < w->in.base + w->limit;
 	if (t->edits->edits.failed)
 		(void)lttng_no_memory(t);
 	close_walk(b, w);
@@ -273,7 +277,7 @@ static void scan_block(struct lttng_trace *t, struct lttng_file *f, const struct
 		walk_block(t, f, &b, &w);
 		if (t->s->outline)
 			lttng_outline_block_end(t, frame, b.data_end);
-		if (b.rebuilt && w.at.events < REBUILT_MIN)
+		if (b.rebuilt && w.at.events < (f->metadata ? 1 : REBUILT_MIN))
 			b.keep = is_needed_empty(t, f, &b);
 	}
 	if (t->status != TM_OK)

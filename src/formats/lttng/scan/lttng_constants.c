@@ -52,17 +52,27 @@ static void constant_set(struct lttng_trace *t, unsigned rule, enum lttng_field 
 	t->constants.blame[field] = rule + 1;
 }
 
+/* The size of pointers where the headers do not tell it: that of the declarations, or that of aligned values. In 2.0 the header has
+ * another size with each. */
+static uint64_t arch_likely(const struct lttng_trace *t)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	const uint8_t pointer = t->coding.sizes.v[SIZE_POINTER];
+
+	if (l->major == 2 && !l->minor)
+		return l->size == 64 ? 8 : 4;
+	if (t->declared.sizes_known && (pointer == 4 || pointer == 8))
+		return pointer;
+	return t->constants.want.v[LF_ALIGNMENT] == 8 ? 8 : 4;
+}
+
 static void judge_sizes(struct lttng_trace *t)
 {
 	const uint64_t *v = t->constants.want.v;
 	uint64_t alignment = v[LF_ALIGNMENT];
 
 	if (v[LF_ARCH_SIZE] != 4 && v[LF_ARCH_SIZE] != 8) {
-		uint64_t arch = t->declared.sizes_known &&
-						(t->coding.sizes.v[SIZE_POINTER] == 4 || t->coding.sizes.v[SIZE_POINTER] == 8)
-					? t->coding.sizes.v[SIZE_POINTER]
-				: alignment == 8 ? 8
-						 : 4;
+		const uint64_t arch = arch_likely(t);
 		constant_report(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, "arch_size is %llu; pointers have 4 or 8 bytes",
 				(unsigned long long)v[LF_ARCH_SIZE]);
 		constant_set(t, LTTNG_RULE_arch_size_invalid, LF_ARCH_SIZE, arch);

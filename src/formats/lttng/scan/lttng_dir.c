@@ -151,7 +151,7 @@ void lttng_dir_aside(struct lttng_trace *t, unsigned rule)
 			lttng_file_aside(&t->files.list[i], rule, lttng_rules[rule].title);
 }
 
-/* No file declares the events: to 1.0 nothing can be read; the types of later ones are inferred. */
+/* No file declares the events: to 0.8 nothing can be read; the types of later ones are told or inferred. */
 static void judge_no_metadata(struct lttng_trace *t)
 {
 	const enum lttng_era era = t->coding.layout->era;
@@ -174,7 +174,7 @@ static void judge_no_metadata(struct lttng_trace *t)
 			"%s, which describes the events of the whole trace, is missing or empty. Was the copy or the download "
 			"complete? Get that file, and try again",
 			names[era]);
-	t->declared.absent = era >= LTTNG_TRACE_MARKERS;
+	t->declared.absent = era >= LTTNG_MARKERS;
 	if (!t->declared.absent)
 		lttng_dir_aside(t, rule);
 	/* Declarations where no reader looks for them are no events. */

@@ -42,6 +42,18 @@ enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, ui
 	return status;
 }
 
+struct lttng_guess lttng_edits_guessed(const struct lttng_edits *e)
+{
+	return e->guess_count ? e->guesses[e->guess_count - 1] : (struct lttng_guess){ 0 };
+}
+
+void lttng_edits_unguess(struct lttng_edits *e, size_t count, struct lttng_guess last)
+{
+	e->guess_count = count;
+	if (count)
+		e->guesses[count - 1] = last;
+}
+
 void lttng_edits_cut(struct lttng_edits *e, size_t count)
 {
 	e->edits.count = count;

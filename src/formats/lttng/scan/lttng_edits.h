@@ -35,6 +35,10 @@ const char *lttng_loss_why(unsigned rule, bool unsearched);
 /* The event is doubtful if it stays. align: of events; 0: none. TM_NO_MEMORY, TM_LIMIT: it is not in the list. */
 enum tracemend_status lttng_edits_guess(struct lttng_edits *e, uint64_t from, uint64_t to, uint64_t align, const char *why);
 
+/* The last of them, if there is one; and the first `count` again, of which that one was the last. */
+struct lttng_guess lttng_edits_guessed(const struct lttng_edits *e);
+void lttng_edits_unguess(struct lttng_edits *e, size_t count, struct lttng_guess last);
+
 /* Replaces [rel, rel + drop) by `length` bytes; 0: leaves it out. The edit stands behind all others. False: there are too many, or
  * no memory (then e->edits.failed). doubt may be NULL. */
 bool lttng_edits_add(struct lttng_edits *e, uint64_t rel, uint64_t drop, const void *bytes, size_t length, unsigned rule,

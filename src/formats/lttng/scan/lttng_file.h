@@ -21,7 +21,8 @@ struct lttng_file {
 	uint64_t block_size; /* up to 2.4 */
 	uint64_t resync;     /* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
 	uint64_t events, blocks;
-	struct lttng_header last; /* the last block's header as kept, when has_last */
+	uint64_t beats_exact, beats_skewed; /* heartbeats that carry their own stamp, and others */
+	struct lttng_header last;	    /* the last block's header as kept, when has_last */
 	bool has_last;
 	struct finding *cause; /* of an error in the block before */
 	uint64_t zeros_until;  /* end of the last run of blocks of zeros; 0: none */

@@ -182,33 +182,6 @@ static uint64_t size_of_file(const struct lttng_file *f)
 	return size;
 }
 
-void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
-{
-	f->block_size = 0;
-	if (t->coding.layout->variable || f->source->size < t->coding.layout->size)
-		return;
-	uint64_t claimed = f->layout == t->coding.layout ? f->first.v[LF_SIZE] : 0;
-	f->block_size = size_confirmed(t, f, claimed);
-	if (!f->block_size)
-		f->block_size = size_of_channel(t, f);
-	if (!f->block_size)
-		f->block_size = size_by_distance(t, f, claimed);
-	if (!f->block_size && size_usual(t, f, claimed))
-		f->block_size = claimed;
-	if (!f->block_size)
-		f->block_size = f->channel->block_size;
-	if (!f->block_size)
-		f->block_size = size_of_file(f);
-}
-
-/* From 2.5 on: the distance to the next block, as the header has it; 0: it cannot be, and the next block is searched for. */
-static uint64_t variable_step(const struct lttng_trace *t, const struct lttng_header *h)
-{
-	uint64_t step = h->v[LF_SIZE];
-	bool data_fits = h->v[LF_UNUSED] <= step || h->v[LF_UNUSED] == LTTNG_OPEN;
-	return step % LTTNG_PAGE == 0 && step >= t->coding.layout->size && data_fits ? step : 0;
-}
-
 /* Whether the last field of a header whose value is known has it, if the block began `shift` bytes (modulo 2^64) behind `from` and
  * were of that length. */
 static bool header_ends(struct lttng_trace *t, struct lttng_file *f, uint64_t from, uint64_t shift, uint64_t length)
@@ -234,6 +207,48 @@ static bool header_ends(struct lttng_trace *t, struct lttng_file *f, uint64_t fr
 	return ends;
 }
 
+/* The only block of a file, into whose header bytes came, or where they are missing; 0: it is not so. */
+static uint64_t size_of_shifted(struct lttng_trace *t, struct lttng_file *f)
+{
+	const uint64_t size = f->source->size, over = size % LTTNG_PAGE;
+	const uint64_t shifts[] = { over, over - LTTNG_PAGE };
+
+	for (unsigned i = 0; over && i < 2; i++)
+		if (size - shifts[i] >= LTTNG_PAGE && header_ends(t, f, 0, shifts[i], size - shifts[i]) &&
+		    !header_ends(t, f, 0, 0, size - shifts[i]))
+			return size - shifts[i];
+	return 0;
+}
+
+void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
+{
+	f->block_size = 0;
+	if (t->coding.layout->variable || f->source->size < t->coding.layout->size)
+		return;
+	uint64_t claimed = f->layout == t->coding.layout ? f->first.v[LF_SIZE] : 0;
+	f->block_size = size_confirmed(t, f, claimed);
+	if (!f->block_size)
+		f->block_size = size_of_channel(t, f);
+	if (!f->block_size)
+		f->block_size = size_by_distance(t, f, claimed);
+	if (!f->block_size && size_usual(t, f, claimed))
+		f->block_size = claimed;
+	if (!f->block_size)
+		f->block_size = f->channel->block_size;
+	if (!f->block_size)
+		f->block_size = size_of_shifted(t, f);
+	if (!f->block_size)
+		f->block_size = size_of_file(f);
+}
+
+/* From 2.5 on: the distance to the next block, as the header has it; 0: it cannot be, and the next block is searched for. */
+static uint64_t variable_step(const struct lttng_trace *t, const struct lttng_header *h)
+{
+	uint64_t step = h->v[LF_SIZE];
+	bool data_fits = h->v[LF_UNUSED] <= step || h->v[LF_UNUSED] == LTTNG_OPEN;
+	return step % LTTNG_PAGE == 0 && step >= t->coding.layout->size && data_fits ? step : 0;
+}
+
 /* Whether the block before the next header, `distance` bytes on, lacks some bytes of its own header: the one at `offset` has all
  * its bytes then. */
 static bool lacks_header_bytes(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, uint64_t distance, uint64_t step)
@@ -247,16 +262,19 @@ static bool lacks_header_bytes(struct lttng_trace *t, struct lttng_file *f, uint
 static void frame_shift(struct lttng_trace *t, struct lttng_file *f, struct lttng_frame *frame)
 {
 	const uint64_t unit = t->coding.layout->variable ? LTTNG_PAGE : f->block_size;
-	uint64_t over = unit ? frame->length % unit : 0, shift = over > unit / 2 ? over - unit : over;
+	const uint64_t left = f->source->size - frame->from;
+	/* What is left behind the last block is no other one. */
+	const bool last = frame->last || (!frame->next_sound && left - frame->length < t->coding.layout->size);
+	const uint64_t length = last ? left : frame->length;
+	uint64_t over = unit ? length % unit : 0, shift = over > unit / 2 ? over - unit : over;
 
-	if (!over || frame->repeat.length || frame->again || t->s->outline || !(frame->next_sound || frame->last) ||
-	    frame->length - shift < unit)
+	if (!over || frame->repeat.length || frame->again || t->s->outline || !(frame->next_sound || last) || length - shift < unit)
 		return;
-	if (header_ends(t, f, frame->from, 0, frame->length - shift) ||
-	    !header_ends(t, f, frame->from, shift, frame->length - shift))
+	if (header_ends(t, f, frame->from, 0, length - shift) || !header_ends(t, f, frame->from, shift, length - shift))
 		return;
 	frame->offset += shift;
-	frame->length -= shift;
+	frame->length = length - shift;
+	frame->last = last;
 }
 
 /* Whether the block is too long, or too short, since some of its bytes are there twice. next: the next header, or the end of the

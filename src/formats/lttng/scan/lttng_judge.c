@@ -204,6 +204,8 @@ static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk
 {
 	struct lttng_table *table = w->file->channel->table;
 	struct lttng_marker *m = table ? lttng_table_make(t, table, e->id) : NULL;
+	if (m)
+		m->unknown += m->unknown < UINT32_MAX;
 	struct finding *blame = m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
 
 	if (blame) {

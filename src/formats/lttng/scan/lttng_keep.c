@@ -70,6 +70,22 @@ static bool is_skewed(const struct lttng_walk *w, const struct lttng_event *beat
 	return !w->file->compact && (ahead < -ahead ? ahead : -ahead) > most;
 }
 
+/* Heartbeats that carry their own stamp, for one that does not, where damage is likelier than a second look at the clock. */
+#define EXACT_SHARE 4u
+
+static bool is_exact(const struct lttng_file *f)
+{
+	return f->beats_exact > EXACT_SHARE * f->beats_skewed;
+}
+
+static void count_beat(struct lttng_file *f, const struct lttng_event *beat)
+{
+	if ((uint32_t)beat->full == (uint32_t)beat->stamp)
+		f->beats_exact++;
+	else
+		f->beats_skewed++;
+}
+
 /* Whether it is known already where: at a wrap that none announced. */
 static bool is_explained(const struct lttng_walk *w, const struct lttng_event *e)
 {
@@ -83,7 +99,7 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 	const char *guessed = lttng_marker_of(e->type)->guessed;
 	if (guessed || w->open)
 		return guessed;
-	if (e->stamp > w->due || (e->has_full && e->full < w->begin))
+	if (e->stamp > w->due || e->stamp < w->floor || (e->has_full && e->full < w->begin))
 		return why_untimely;
 	if (counts_back(t, w, e))
 		return is_explained(w, e) ? NULL : why_back;
@@ -91,9 +107,35 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 		return why_order;
 	if (w->laps.skewed)
 		return why_beat;
-	if (t->coding.heartbeat && carries_stamp(&t->coding, e) && e->has_full && is_skewed(w, e, SKEW_USUAL))
+	if (t->coding.heartbeat && carries_stamp(&t->coding, e) && e->has_full &&
+	    is_skewed(w, e, is_exact(w->file) ? 0 : SKEW_USUAL))
 		return why_skew;
 	return w->laps.doubtful ? why_lap : NULL;
+}
+
+/* Whether the event at `rel` is a lap later behind one of `stamp` than behind one of `before`. */
+static bool is_lap_later(const struct lttng_walk *w, uint64_t rel, uint64_t limit, uint64_t before, uint64_t stamp)
+{
+	struct lttng_event e, alone;
+	return lttng_event_decode(&w->in, rel, limit, stamp, &e) == EVENT_OK &&
+	       lttng_event_decode(&w->in, rel, limit, before, &alone) == EVENT_OK && alone.stamp < e.stamp;
+}
+
+bool lttng_event_lapses(const struct lttng_walk *w, uint64_t rel, uint64_t limit, uint64_t stamp, uint64_t *end)
+{
+	struct lttng_event e;
+
+	*end = 0;
+	if (lttng_event_decode(&w->in, rel, limit, stamp, &e) != EVENT_OK)
+		return false;
+	*end = e.end;
+	return !e.has_full && is_lap_later(w, e.end, limit, stamp, e.stamp);
+}
+
+bool lttng_damage_lapses(const struct lttng_walk *w, const struct lttng_event *e, uint64_t *next_end)
+{
+	const bool next = lttng_event_lapses(w, e->end, w->limit, e->stamp, next_end);
+	return next || (!e->has_full && is_lap_later(w, e->end, w->limit, w->at.stamp, e->stamp));
 }
 
 uint64_t lttng_walk_before(const struct lttng_walk *w, uint64_t rel)
@@ -123,6 +165,17 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 		status = lttng_edits_guess(w->edits, from, e->end, lttng_event_align(&t->coding, w->file->compact), why);
 	if (status != TM_OK)
 		t->status = status;
+}
+
+/* The event may be taken back, and what was said of those before it with it. */
+static void remember_doubts(struct lttng_walk *w, const struct lttng_event *e)
+{
+	if (!w->edits)
+		return;
+	w->was.rel = e->start;
+	w->was.guesses = w->edits->guess_count;
+	w->was.last = lttng_edits_guessed(w->edits);
+	w->was.untimely = w->untimely;
 }
 
 uint64_t lttng_lap(const struct lttng_coding *c)
@@ -191,11 +244,15 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	if (e->type) {
 		lttng_marker_of(e->type)->used = true;
 		event_learn(t, w, e);
-		if (t->s->plan)
+		if (t->s->plan) {
+			remember_doubts(w, e);
 			note_doubt(t, w, timed, before, lapped);
+		}
 	}
-	if (beats)
+	if (beats) {
 		w->at.stamp = beat.full;
+		count_beat(w->file, &beat);
+	}
 }
 
 void lttng_walk_stop(struct lttng_walk *w, struct finding *fd, unsigned rule, bool broken)

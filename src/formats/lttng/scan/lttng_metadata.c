@@ -64,8 +64,11 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struc
 		else
 			bytes[i] = t->coding.sizes.v[i];
 	}
-	if (w->edits &&
-	    lttng_edits_add(w->edits, d->sizes_at, SIZE_KINDS * d->sizes_width, bytes, SIZE_KINDS * d->sizes_width, rule, NULL))
+	/* What hit the sizes may have hit the number before them, and the next event. */
+	struct lttng_doubt doubt = { .torn_from = e->start, .torn_to = e->end };
+	doubt.late = doubt.found_again = lttng_damage_lapses(w, e, &doubt.found_to);
+	if (w->edits && lttng_edits_add(w->edits, d->sizes_at, SIZE_KINDS * d->sizes_width, bytes, SIZE_KINDS * d->sizes_width,
+					rule, plausible ? NULL : &doubt))
 		w->out.patched++;
 }
 
@@ -269,6 +272,27 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 
 /* ---- afterwards ---- */
 
+/* Events of a number that none declares, by which a declaration of another number may be damaged: not a hit to one of them. */
+#define UNKNOWN_MIN 3u
+
+/* Types that no event has, where events have a number that no type has: one of them may be theirs. */
+static void doubt_unused(struct lttng_trace *t, const struct lttng_table *table)
+{
+	bool unknown = false;
+	for (uint32_t id = 0; table && id <= table->types.highest && !unknown; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		unknown = m && !m->type.declared && m->unknown >= UNKNOWN_MIN;
+	}
+	for (uint32_t id = 0; unknown && id <= table->types.highest; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		if (!m || !m->type.declared || m->used || !m->home)
+			continue;
+		plan_doubt(t->s->plan, m->home, m->from, m->length,
+			   "no event is of this type, and some are of one that nothing declares: its number may be damaged");
+		plan_lost_other(t->s->plan);
+	}
+}
+
 static void judge_unused(struct lttng_trace *t, const struct lttng_table *table, const char *channel)
 {
 	for (uint32_t id = 0; table && id <= table->types.highest; id++) {
@@ -289,6 +313,11 @@ void lttng_metadata_unused(struct lttng_trace *t)
 {
 	if (t->coding.layout->era == LTTNG_FACILITIES)
 		return;
+	if (t->s->plan)
+		doubt_unused(t, t->declared.table);
+	for (const struct lttng_channel *c = t->declared.channels;
+	     c && t->s->plan && t->coding.layout->era == LTTNG_CHANNEL_MARKERS; c = c->hh.next)
+		doubt_unused(t, c->table);
 	if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS) {
 		judge_unused(t, t->declared.table, "the trace");
 		return;

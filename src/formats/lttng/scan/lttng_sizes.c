@@ -12,6 +12,32 @@ static void judge_open(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	b->open = true;
 }
 
+/* Bytes are missing somewhere in the block, up to the next header, and the end of its data is not among what is left: it is so much
+ * earlier. */
+static bool end_moves(const struct lttng_trace *t, const struct lttng_block *b, uint64_t data, uint64_t size)
+{
+	const uint64_t length = b->frame->length;
+	return b->frame->next_sound && length < size && data > length && data <= size &&
+	       data - (size - length) >= t->coding.layout->size;
+}
+
+/* Whether the data may end there: with something, and before zeros, of which so many are looked at. */
+#define LOOK 16u
+static bool may_end(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, uint64_t end)
+{
+	uint8_t before[LOOK], behind[LOOK];
+	const uint64_t length = b->frame->length, header = t->coding.layout->size;
+
+	if (end > length || end < header)
+		return false;
+	const size_t first = end - header < LOOK ? (size_t)(end - header) : LOOK,
+		     rest = length - end < LOOK ? (size_t)(length - end) : LOOK;
+	if (!lttng_file_read(t, f, b->frame->offset + end - first, before, first) ||
+	    !lttng_file_read(t, f, b->frame->offset + end, behind, rest))
+		return true; /* t->status */
+	return (!first || !bytes_are_zero(before, first)) && bytes_are_zero(behind, rest);
+}
+
 /* The block is too long by bytes that are there twice. */
 static void report_repeat(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
@@ -37,11 +63,15 @@ static void judge_fixed(struct lttng_trace *t, struct lttng_file *f, struct lttn
 				   "lost_size is %llu in a block of %llu with a header of %u", (unsigned long long)lost,
 				   (unsigned long long)size, t->coding.layout->size);
 	}
-	b->unknown_end = b->rebuilt || lost > size - t->coding.layout->size;
+	/* What damaged one size may have done so with the other. */
+	b->unknown_end = b->rebuilt || lost > size - t->coding.layout->size ||
+			 (!b->open && claimed != size && !may_end(t, f, b, size - lost));
 	b->data_end = b->unknown_end ? size : size - lost;
 	if (length < size) {
 		b->cut = true;
 		b->lost = b->frame->last || b->data_end > length; /* blocks may have followed */
+		if (!b->open && !b->unknown_end && end_moves(t, b, b->data_end, size))
+			b->data_end -= size - length;
 		lttng_block_report(t, f, b, b->frame->last ? LTTNG_RULE_block_beyond_eof : LTTNG_RULE_buf_size_not_constant, 0,
 				   length,
 				   b->frame->last ? "%llu bytes of the block are there, of %llu"
@@ -81,6 +111,13 @@ static void judge_distance(struct lttng_trace *t, struct lttng_file *f, struct l
 	}
 }
 
+/* From 2.5 on: sizes that agree with each other are those of the block, and bytes are missing there. */
+static bool ends_early(const struct lttng_trace *t, const struct lttng_block *b)
+{
+	const uint64_t size = b->h.v[LF_SIZE], data = b->h.v[LF_UNUSED];
+	return lttng_align(data, LTTNG_PAGE) == size && end_moves(t, b, data, size);
+}
+
 /* From 2.5 on: the data against the block. */
 static void judge_data_size(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
@@ -89,7 +126,7 @@ static void judge_data_size(struct lttng_trace *t, struct lttng_file *f, struct 
 
 	if (!short_data && (data <= length || b->cut) && data <= size)
 		return;
-	b->unknown_end = short_data || data > length;
+	b->unknown_end = short_data || (data > length && !ends_early(t, b));
 	if (!b->cut && (short_data || !b->errors || size > data))
 		lttng_field_report(t, f, b, LTTNG_RULE_data_size_range, LF_UNUSED,
 				   "data_size is %llu in a block of %llu with a header of %u", (unsigned long long)data,
@@ -119,6 +156,10 @@ static void judge_variable(struct lttng_trace *t, struct lttng_file *f, struct l
 				   (unsigned long long)data, (unsigned long long)pages);
 	b->data_end = b->unknown_end ? length : data;
 	b->lost = b->cut && (b->frame->last || b->data_end > length);
+	if (!b->unknown_end && !b->open && ends_early(t, b)) {
+		b->data_end -= size - length;
+		b->lost = true;
+	}
 }
 
 void lttng_sizes_judge(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)

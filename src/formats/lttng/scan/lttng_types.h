@@ -17,7 +17,8 @@ struct lttng_marker {
 	const struct source *home; /* of the declaration; NULL: not known */
 	uint64_t from, length;	   /* where it is in there */
 	bool used;
-	bool late; /* lttng/declaration-after-use was reported */
+	uint32_t unknown; /* events of it that were met without a declaration */
+	bool late;	  /* lttng/declaration-after-use was reported */
 	bool owns_steps;
 	const char *guessed;	   /* static; why its events are doubtful. NULL: they are not */
 	uint32_t ready;		   /* serial of the file whose events of this type go through the fast path; 0: none yet */
@@ -66,7 +67,7 @@ struct lttng_declarations {
 	uint32_t checksums[256];	    /* of them */
 	bool sizes_known;
 	bool lost;		     /* declarations were lost, it cannot be known which */
-	bool absent;		     /* so are all of them: no file has any, from 2.0 on */
+	bool absent;		     /* so are all of them: no file has any, from 1.0 on */
 	bool kept;		     /* repair: some of them stay */
 	struct finding *broken;	     /* the first error that lost declarations; later dangling ids follow from it */
 	struct finding *sizes_blame; /* the declarations give wrong sizes: one finding for all of them */

@@ -27,6 +27,7 @@ struct lttng_outcome {
 	bool cut_known;	 /* the number of events lost is known */
 	bool end_moved;	 /* the end of data was wrong and is `rel` */
 	bool torn;	 /* what stands behind the last event is damaged, and may be its own end */
+	bool stopped;	 /* the end of the data is not known because of damage, and what is not an event ended the walk */
 	bool resynced;	 /* some of it was passed over, it cannot be known how many events */
 	unsigned rule;	 /* for what it stopped */
 	struct finding *finding;
@@ -77,12 +78,20 @@ struct lttng_walk {
 	uint64_t limit;		   /* rel: where events must end */
 	uint64_t room;		   /* rel: end of the bytes that there are */
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
+	uint64_t floor;		   /* begin, or the end of the block before, if that is earlier; earlier events are doubtful */
 	uint64_t due;		   /* end, or where that is wrong, when the next block begins; later events are doubtful */
 	bool headless;		   /* its header is lost */
 	struct lttng_repeat repeat;
 	bool repeated;	   /* it was left out */
 	bool unsettled;	   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
 	uint64_t untimely; /* rel of the last event that stays, if its stamp was not within the times of the block; else 0 */
+	/* What was doubtful before the event at `rel`, which stays: */
+	struct {
+		uint64_t rel;
+		size_t guesses;
+		struct lttng_guess last;
+		uint64_t untimely;
+	} was;
 	struct lttng_walk_laps laps;
 	bool open;	/* the end is not known: stop at what is not an event, and report nothing. Then: */
 	bool padded;	/* the end is not known, and zeros up to the room are the padding */
@@ -97,6 +106,7 @@ struct lttng_walk {
 		uint64_t limit;	 /* rel: where chains of events end; w->limit, or, if that is not known, where the padding may begin
 				  */
 		bool begun;
+		bool coarse; /* the lowest byte of stamps may be that of those before them */
 	} search;
 };
 
@@ -108,6 +118,11 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w);
 uint64_t lttng_lap(const struct lttng_coding *c);
 /* Sets the walk to the first event of its block. */
 void lttng_walk_begin(struct lttng_walk *w);
+/* Behind damage that may have reached the event at `rel`, after one of that stamp: whether its own stamp is what makes the next one
+ * a lap later. *end: of the event; 0: it does not decode within `limit`. */
+bool lttng_event_lapses(const struct lttng_walk *w, uint64_t rel, uint64_t limit, uint64_t stamp, uint64_t *end);
+/* The same of the event e, which is damaged and is not kept yet, and the one behind it; *next_end: of that one. */
+bool lttng_damage_lapses(const struct lttng_walk *w, const struct lttng_event *e, uint64_t *next_end);
 /* The event stays, and the walk goes on behind it. */
 void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e);
 /* The walk ends here. broken: what follows up to the limit is lost. */

@@ -1,0 +1,237 @@
+/* Format 1.0: event types whose declarations are lost, and whose events tell their sizes in their headers. Events are counted from
+ * the start of each block on, as long as they lead to the next one. Where all events of a type have one size, values of that size
+ * describe them; where the sizes differ, the values and texts do that end where each event does. Compact events tell no size. */
+#include <stdlib.h>
+
+#include "formats/lttng/salvage/lttng_model.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
+
+/* Types that are found out. */
+#define TYPES_MAX 256u
+/* Events of a type by which texts are found. */
+#define SEEN_MAX 24u
+/* Bytes of values that one format can describe. */
+#define VALUES_MAX 400u
+
+/* An event of a lost type. */
+struct lttng_told_event {
+	struct lttng_file *file;
+	uint64_t base, limit;	/* of its block */
+	uint64_t payload, size; /* rel */
+};
+
+struct lttng_told_type {
+	struct lttng_restored is;
+	struct lttng_told_event seen[SEEN_MAX];
+	uint64_t count, at, header; /* events; where the first is in its file, and bytes of its header */
+	bool vary;		    /* their sizes differ */
+};
+
+struct lttng_told {
+	struct lttng_trace *t;
+	struct lttng_told_type *types[TYPES_MAX]; /* owned */
+	unsigned count;
+};
+
+static bool is_unknown(enum lttng_defect defect)
+{
+	return defect == EVENT_DANGLING || defect == EVENT_NO_FORMAT;
+}
+
+/* Whether it can be an event behind one of that stamp. */
+static bool is_plausible(const struct lttng_walk *w, enum lttng_defect defect, const struct lttng_event *e, uint64_t stamp)
+{
+	const bool ends = defect == EVENT_OK ? e->end != 0 : is_unknown(defect) && e->sized_end;
+	return ends && e->word && e->stamp <= w->end && e->stamp >= stamp;
+}
+
+/* Whether the next event is where the size of this one says, or the data ends there. */
+static bool leads_on(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_event next;
+	const enum lttng_defect defect = lttng_event_decode(&w->in, e->sized_end, w->limit, e->stamp, &next);
+	return defect == EVENT_END || is_plausible(w, defect, &next, e->stamp);
+}
+
+/* The type of that number; NULL: it is not to be found out, or t->status. */
+static struct lttng_told_type *type_of(struct lttng_told *told, struct lttng_channel *c, uint32_t id)
+{
+	struct lttng_trace *t = told->t;
+	struct lttng_marker *m = lttng_table_make(t, c->table, id);
+
+	for (unsigned i = 0; m && i < told->count; i++)
+		if (told->types[i]->is.marker == m)
+			return told->types[i];
+	if (!m || told->count == TYPES_MAX || (m->type.name && strlen(m->type.name) > LTTNG_RESTORED_NAMES) ||
+	    (!t->declared.lost && !m->type.declared))
+		return NULL;
+	struct lttng_told_type *type = calloc(1, sizeof(*type));
+	if (!type) {
+		(void)lttng_no_memory(t);
+		return NULL;
+	}
+	type->is = (struct lttng_restored){ .channel = c, .marker = m, .named = m->type.declared };
+	told->types[told->count++] = type;
+	return type;
+}
+
+static void take(struct lttng_told *told, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_told_type *type = type_of(told, w->file->channel, e->id);
+
+	if (!type)
+		return;
+	if (!type->count) {
+		type->at = w->in.base + e->start;
+		type->header = e->payload - e->start;
+	}
+	type->vary |= type->count && e->size != type->seen[0].size;
+	if (type->count < SEEN_MAX)
+		type->seen[type->count] = (struct lttng_told_event){
+			.file = w->file, .base = w->in.base, .limit = w->limit, .payload = e->payload, .size = e->size
+		};
+	type->count++;
+}
+
+/* Takes the events of a block, as far as they follow each other. */
+static void take_block(struct lttng_told *told, struct lttng_walk *w)
+{
+	struct lttng_trace *t = told->t;
+	struct lttng_event e;
+
+	while (t->status == TM_OK && t->window.status == TM_OK) {
+		const enum lttng_defect defect = lttng_event_decode(&w->in, w->at.rel, w->limit, w->at.stamp, &e);
+		if (!is_plausible(w, defect, &e, w->at.stamp))
+			return;
+		if (is_unknown(defect)) {
+			if (!leads_on(w, &e))
+				return;
+			take(told, w, &e);
+			e.end = e.sized_end;
+		}
+		w->at.rel = e.end;
+		w->at.stamp = e.stamp;
+	}
+}
+
+static void take_file(struct lttng_told *told, struct lttng_file *f)
+{
+	struct lttng_trace *t = told->t;
+	struct lttng_frame frame;
+	struct lttng_header h;
+
+	f->channel->table = t->declared.table;
+	window_reset(&t->window, f->source);
+	for (uint64_t at = 0; t->status == TM_OK && lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length) {
+		if (frame.from != frame.offset || !lttng_header_at(t, f, at, &h) || h.v[LF_BEGIN] > h.v[LF_END])
+			continue;
+		const uint64_t data = lttng_header_data_end(t->coding.layout, &h, frame.length);
+		struct lttng_walk w = { .in = lttng_stream_open(t, f, at),
+					.file = f,
+					.limit = data < frame.length ? data : frame.length,
+					.begin = h.v[LF_BEGIN],
+					.end = h.v[LF_END],
+					.at = { .rel = t->coding.layout->size, .stamp = h.v[LF_BEGIN] } };
+		take_block(told, &w);
+	}
+	f->resync = 0; /* the walk starts again at the beginning of the file */
+}
+
+/* Whether the model's values and texts end where each event does that was seen. */
+static bool fits(struct lttng_trace *t, const struct lttng_told_type *type, const struct lttng_model *m,
+		 struct lttng_model_score *score)
+{
+	const uint64_t count = type->count < SEEN_MAX ? type->count : SEEN_MAX;
+	for (uint64_t i = 0; i < count && !score->excluded; i++) {
+		const struct lttng_told_event *e = &type->seen[i];
+		const struct lttng_walk w = { .in = lttng_stream_open(t, e->file, e->base), .limit = e->limit };
+		struct lttng_model_memo memo = { 0 };
+		if (t->window.source != e->file->source)
+			window_reset(&t->window, e->file->source);
+		const uint64_t end = lttng_model_end(t, &w, m, e->payload, &memo);
+		score->excluded |= end != e->payload + e->size;
+		if (!score->excluded)
+			lttng_model_observe(t, m, e->base + e->payload, e->base + end, end, score, &memo);
+	}
+	return !score->excluded;
+}
+
+/* The values and texts that describe the events. False: none do. */
+static bool find_model(struct lttng_trace *t, const struct lttng_told_type *type, struct lttng_model *found)
+{
+	uint32_t readable = 0;
+
+	if (!type->vary) {
+		*found = (struct lttng_model){ .before = (uint16_t)type->seen[0].size, .wide = true };
+		return type->seen[0].size <= VALUES_MAX;
+	}
+	for (unsigned i = MODELS_PLAIN; i < MODELS && t->window.status == TM_OK; i++) {
+		const struct lttng_model m = lttng_model_at(t, i);
+		struct lttng_model_score score = { .excluded = !m.distinct };
+		if (!fits(t, type, &m, &score) || score.readable_texts < readable)
+			continue;
+		/* Of those alike, the first has the fewest values before its texts. */
+		if (!readable || score.readable_texts > readable)
+			*found = m;
+		readable = score.readable_texts ? score.readable_texts : 1;
+	}
+	return readable != 0;
+}
+
+static void report(struct lttng_trace *t, const struct lttng_told_type *type)
+{
+	const unsigned rule = type->is.named ? LTTNG_RULE_event_without_format : LTTNG_RULE_dangling_event_id;
+	/* What lost the declaration was reported, unless that was not seen. */
+	const enum tracemend_severity severity = t->declared.broken ? TM_NOTE : lttng_rules[rule].severity;
+	struct finding *fd = finding_milder(t->s->findings, rule, severity, type->seen[0].file->source, type->at, type->header);
+
+	finding_say(fd, "the declaration of event type %u is lost; %llu of its events tell their sizes in their headers",
+		    type->is.marker->type.id, (unsigned long long)type->count);
+}
+
+/* Describes a type again. False: nothing describes it, or t->status. */
+static bool restore(struct lttng_trace *t, struct lttng_told_type *type)
+{
+	char format[LTTNG_RESTORED_FORMAT];
+	struct lttng_model m;
+
+	if (!find_model(t, type, &m))
+		return false;
+	lttng_model_format(format, &m);
+	type->is.format = lttng_restore(t, type->is.channel, type->is.marker, format);
+	if (type->is.format)
+		report(t, type);
+	return type->is.format != NULL;
+}
+
+/* Describes all types, and has repair declare them. Whether there were any. */
+static bool restore_all(struct lttng_told *told, struct lttng_file *home)
+{
+	struct lttng_trace *t = told->t;
+	struct lttng_restored found[TYPES_MAX];
+	size_t count = 0;
+
+	for (unsigned i = 0; i < told->count && t->status == TM_OK; i++)
+		if (told->types[i]->count && restore(t, told->types[i]))
+			found[count++] = told->types[i]->is;
+	if (count && t->s->plan && t->status == TM_OK)
+		lttng_redeclare(t, home, found, count);
+	return count && t->status == TM_OK;
+}
+
+bool lttng_told(struct lttng_trace *t, struct lttng_file *home)
+{
+	struct lttng_told told = { .t = t };
+
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->channel && !f->metadata && !f->aside && !f->empty && !f->compact)
+			take_file(&told, f);
+	}
+	const bool found = restore_all(&told, home);
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+	for (unsigned i = 0; i < told.count; i++)
+		free(told.types[i]);
+	return found && t->status == TM_OK;
+}
