@@ -53,6 +53,13 @@ static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng
 
 	if (!b->errors || b->rebuilt || b->open || begin == low)
 		return;
+	/* A hole over the header: no clock begins there. */
+	if (!begin && low) {
+		b->begin_lost = true;
+		b->h.v[LF_BEGIN] = low;
+		b->bad_end |= end < low;
+		return;
+	}
 	bool bound = b->frame->next_sound && lttng_header_at(t, f, b->frame->offset + b->frame->length, &next) &&
 		     next.v[LF_BEGIN] >= low;
 	bool behind_next = bound && begin > next.v[LF_BEGIN];
