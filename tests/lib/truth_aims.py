@@ -37,7 +37,7 @@ CEILINGS = {
     "all": {
         "fxt": {"invented": 1},
         "ktrace": {},
-        "lttng": {"invented": 1},
+        "lttng": {},
         "tracedat": {},
         "uftrace": {},
     },

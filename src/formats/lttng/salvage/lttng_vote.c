@@ -208,7 +208,7 @@ static void choose_layout(struct lttng_trace *t)
 }
 
 /* The headers of all files of one kind. */
-static void poll_files(struct lttng_trace *t, bool metadata, struct poll *p)
+static void poll_files_of(struct lttng_trace *t, bool metadata, struct poll *p)
 {
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files.list[i];
@@ -219,10 +219,63 @@ static void poll_files(struct lttng_trace *t, bool metadata, struct poll *p)
 	}
 }
 
-void lttng_vote(struct lttng_trace *t)
+/* Of values with the same number of votes the first one wins: that of the metadata files. */
+static void poll_files(struct lttng_trace *t)
 {
 	struct poll p = { 0 };
 
+	poll_files_of(t, true, &p);
+	poll_files_of(t, false, &p);
+	poll_winners(t, &p);
+}
+
+/* Whether the header of 2.0 goes on behind its fields, where the first headers do not tell the size of pointers: values that are
+ * aligned to 8 make it do so, and no event begins with four zeros. Without events, its end is that of the data. */
+static bool is_wide(struct lttng_trace *t)
+{
+	const uint64_t arch = t->constants.want.v[LF_ARCH_SIZE], alignment = t->constants.want.v[LF_ALIGNMENT];
+	const struct lttng_layout *l = t->coding.layout;
+	uint8_t hole[4];
+
+	if (arch == 4 || arch == 8 || alignment == 8)
+		return arch != 4;
+	for (size_t i = 0; i < t->files.count; i++) {
+		const struct lttng_file *f = &t->files.list[i];
+		if (!lttng_file_votes(t, f) || f->source->size < l->size + sizeof(hole))
+			continue;
+		if (source_read(f->source, l->size, hole, sizeof(hole)) != TM_OK) {
+			t->status = TM_IO;
+			return false;
+		}
+		return bytes_are_zero(hole, sizeof(hole)) && lttng_header_data_end(l, &f->first, f->first.v[LF_SIZE]) != l->size;
+	}
+	return false;
+}
+
+/* The other layout of 2.0, where the first headers have a damaged size of pointers, by which files have the smaller one. */
+static void judge_width(struct lttng_trace *t)
+{
+	const struct lttng_layout *was = t->coding.layout;
+
+	if (was->major != 2 || was->minor || was->size == 64 || !is_wide(t))
+		return;
+	t->coding.layout++;
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->layout != was)
+			continue;
+		f->header = t->coding.layout->size;
+		if (f->source->size < f->header)
+			f->layout = NULL;
+		else
+			(void)lttng_file_load(t, f);
+	}
+	if (t->status == TM_OK)
+		poll_files(t);
+}
+
+void lttng_vote(struct lttng_trace *t)
+{
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++)
 		probe_file(t, &t->files.list[i]);
 	choose_layout(t);
@@ -234,8 +287,7 @@ void lttng_vote(struct lttng_trace *t)
 	/* The document's own layout of 1.0, where it is asked for. */
 	if (!strcmp(t->s->profile, "literal") && t->coding.layout->major == 1 && !t->coding.layout->literal)
 		t->coding.layout++;
-	/* Of values with the same number of votes the first one wins: that of the metadata files. */
-	poll_files(t, true, &p);
-	poll_files(t, false, &p);
-	poll_winners(t, &p);
+	poll_files(t);
+	if (t->status == TM_OK)
+		judge_width(t);
 }

@@ -155,6 +155,8 @@ static void close_walk(struct lttng_block *b, const struct lttng_walk *w)
 		b->rule = w->edits->edits.list[0].rule;
 	b->errors |= out->broken || out->end_moved || edits;
 	b->lost |= (out->broken && !out->cut_known) || out->resynced;
+	/* What hit the sizes may have reached all of its events. */
+	b->lost |= b->unknown_end && !b->open && !w->at.events;
 }
 
 static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, struct lttng_walk *w)
