@@ -861,7 +861,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 		distrust_section(d);
 	doubt_foreign(d, fxt_seam_pass(&d->seams, d->registry, d->here->at), d->here->at);
 	if (fxt_is_hit(r))
-		doubt_foreign(d, fxt_seam_add(&d->seams, d->here->at, d->here->at + r->words * FXT_WORD, false), d->here->at);
+		doubt_foreign(d, fxt_seam_hit(&d->seams, d->here, r), d->here->at);
 	if (unknown_refs) {
 		doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
 		distrust_rate(d);

@@ -73,16 +73,17 @@ static uint32_t first_string(const struct fxt_provider *p)
 	return first;
 }
 
-/* Recorders count indexes up. Where several are missing that are lower than the first one, the front of the trace was cut out
- * behind the magic number, and with it the record that said whose what follows is, if no record does. */
+/* Recorders count indexes up. Where several are missing that are lower than the first one, the front of the trace was cut out,
+ * with the magic number or behind it, and with it the record that said whose what follows is, if no record does. */
 static void doubt_front(struct fxt_doubt *d)
 {
 	const struct fxt_provider *p = d->registry->list[0];
 	const uint64_t end = d->registry->introduced ? d->anonymous : d->here->at;
+	const uint64_t from = d->headless ? 0 : FXT_WORD;
 	uint32_t first, lower = 0;
 
-	if (!p->anonymous || d->registry->missing_count < FRONT_MISSING || end <= FXT_WORD ||
-	    fxt_doubt_header_at(d, 0) != FXT_MAGIC)
+	if (!p->anonymous || d->registry->missing_count < FRONT_MISSING || end <= from ||
+	    (!d->headless && fxt_doubt_header_at(d, 0) != FXT_MAGIC))
 		return;
 	first = first_string(p);
 	for (size_t i = 0; i < d->registry->missing_count; i++) {
@@ -90,8 +91,7 @@ static void doubt_front(struct fxt_doubt *d)
 		lower += !m->thread && !m->cause && m->provider == p->id && m->index < first;
 	}
 	if (lower >= FRONT_MISSING)
-		fxt_doubt_list(d, FXT_WORD, end - FXT_WORD,
-			       "what was in front of it may be cut out, and the record that says whose it is");
+		fxt_doubt_list(d, from, end - from, "what was in front of it may be cut out, and the record that says whose it is");
 }
 
 /* An index that is not registered before its use and that one record alone refers to may be a damaged reference as well as a

@@ -46,6 +46,14 @@ uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool r
 	return begin;
 }
 
+uint64_t fxt_seam_hit(struct fxt_seams *s, const struct fxt_position *here, const struct fxt_record *r)
+{
+	/* The record before may have been cut by the block, and have taken words in. */
+	const uint64_t from = here->records ? fxt_position_recent(here, 1) + FXT_WORD : here->at;
+
+	return fxt_seam_add(s, from, here->at + r->words * FXT_WORD, false);
+}
+
 uint64_t fxt_seam_pass(struct fxt_seams *s, struct fxt_registry *reg, uint64_t at)
 {
 	uint64_t begin = FXT_NO_BLOCK;

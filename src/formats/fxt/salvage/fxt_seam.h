@@ -4,6 +4,7 @@
 #define FXT_SEAM_H
 
 #include "formats/fxt/salvage/fxt_block.h"
+#include "formats/fxt/scan/fxt_report.h"
 
 /* Seams that are looked at. Where there are more, single bytes were hit. */
 #define FXT_SEAMS_MAX 6u
@@ -25,6 +26,8 @@ struct fxt_seams {
 /* A seam may be in [from, until), which lies behind those so far. Returns where what is in front of it and may be a block begins;
  * FXT_NO_BLOCK: there is none. */
 uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool region);
+/* The same for the record at the position, which is corrected in place. */
+uint64_t fxt_seam_hit(struct fxt_seams *s, const struct fxt_position *here, const struct fxt_record *r);
 /* The walk has come to `at`. Returns where a block begins that ends in front of it and has signs that it is from elsewhere, or
  * FXT_NO_BLOCK. */
 uint64_t fxt_seam_pass(struct fxt_seams *s, struct fxt_registry *reg, uint64_t at);

@@ -132,21 +132,36 @@ static bool suspect(struct fxt_thread *t, struct fxt_thread **threads, size_t *f
 	return true;
 }
 
-/* Durations that begin in one thread and end in another one: a reference of one of the two was hit, or, where they have a koid in
- * common, the registration of one, and it is not known of which. */
+/* Whether no other thread is of the same process. */
+static bool is_alone(const struct fxt_nesting *n, const struct fxt_thread *t)
+{
+	size_t of_process = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		of_process += n->threads[i]->process == t->process;
+	return of_process == 1;
+}
+
+/* Durations that begin in one thread and end in another one: a reference of one of the two was hit, or the registration of one.
+ * Where they have a koid in common it is not known of which; else of one that is alone in its process, as both its koids were hit.
+ */
 static void doubt_pairs(const struct fxt_unpaired *u, const struct loose *list, size_t count)
 {
 	struct fxt_thread *threads[FXT_UNPAIRED_THREADS_MAX];
-	size_t found = 0;
+	size_t found = 0, compared = 0;
 
 	for (size_t i = 0; i + 1 < count; i++) {
 		const struct loose *a = &list[i], *b = &list[i + 1];
 		if (a->koid != b->koid || a->name != b->name || !a->begin || b->begin || a->thread == b->thread)
 			continue;
 		const struct fxt_open *of[2] = { fxt_nesting_single(a->thread), fxt_nesting_single(b->thread) };
-		for (unsigned k = 0; k < 2 && !a->koid; k++)
+		for (unsigned k = 0; k < 2 && !a->koid; k++) {
+			struct fxt_thread *t = k ? b->thread : a->thread;
 			if (of[k])
 				doubt_single(u, of[k]->offset);
+			else if (compared++ < FXT_UNPAIRED_COMPARED && is_alone(u->nesting, t) && !suspect(t, threads, &found))
+				return;
+		}
 		if (a->koid && (!suspect(a->thread, threads, &found) || !suspect(b->thread, threads, &found)))
 			return;
 	}
@@ -172,14 +187,31 @@ void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t 
 	free(list);
 }
 
+/* The end of the record at `at`; `at` itself: there is none. */
+static uint64_t record_end(const struct fxt_unpaired *u, uint64_t at)
+{
+	return fxt_decode_other(u->resync, at) ? at + u->resync->other.words * FXT_WORD : at;
+}
+
 /* A record that was hit is a begin or an end no more, or is one now, or of another operation or another time. Where a begin and an
- * end are left, and next to nothing else, one of them is that record. */
+ * end are left, and next to nothing else, one of them is that record. Where they are near each other, their counterparts may have
+ * been cut out between them. */
 void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report)
 {
+	uint64_t from = UINT64_MAX, until = 0;
+
 	if (!report->unpaired_begin || !report->unpaired_end || report->unpaired > FXT_UNPAIRED_FEW)
 		return;
-	for (uint64_t i = 0; i < report->unpaired; i++)
-		if (fxt_decode_other(u->resync, report->unpaired_at[i]))
-			doubt(u, report->unpaired_at[i], u->resync->other.words * FXT_WORD,
+	for (uint64_t i = 0; i < report->unpaired; i++) {
+		const uint64_t at = report->unpaired_at[i], end = record_end(u, at);
+		if (end > at)
+			doubt(u, at, end - at,
 			      "a begin and an end have no counterpart, and few others: one of them may be damaged");
+		from = at < from ? at : from;
+		until = end > until ? end : until;
+	}
+	if (from < until && until - from <= FXT_UNPAIRED_BYTES)
+		doubt(u, from, until - from,
+		      "bytes may be cut out between a begin and an end without counterparts: a record here may be "
+		      "composed of pieces of two");
 }

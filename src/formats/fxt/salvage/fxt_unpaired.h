@@ -11,6 +11,10 @@
 /* Begins and ends that are compared; and registrations that are listed with what refers to them. Of more, none is. */
 #define FXT_UNPAIRED_MAX 4096u
 #define FXT_UNPAIRED_THREADS_MAX 4u
+/* Threads of such ones that are looked at among all. */
+#define FXT_UNPAIRED_COMPARED 32u
+/* A begin and an end so near each other may have lost their counterparts by one cut between them. */
+#define FXT_UNPAIRED_BYTES 512u
 
 struct fxt_unpaired {
 	struct fxt_resync *resync;
@@ -21,8 +25,8 @@ struct fxt_unpaired {
 
 /* At the end of the file, where something is repaired: lists what may have been hit. errors: of the file; unpaired: begins and ends
  * without a counterpart that the recorder did not leave. */
-/* At the end of the file, where there are no errors: what has no counterpart, if that is little. */
-void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report);
 void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired);
+/* The same, where there are no errors: what has no counterpart, if that is little. */
+void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report);
 
 #endif
