@@ -197,6 +197,40 @@ static bool chunk_hides_header(struct ktrace_input *in, const struct ktrace_chun
 	return false;
 }
 
+#define SWALLOWED_BYTES 4096u /* of the end of a thread map, by its size, in which chunks may be */
+#define SWALLOWED_CHUNKS 8u   /* of those */
+
+/* Whether chunks of known kinds lead from `at` to exactly `next`. */
+static bool chunks_lead_to(struct ktrace_input *in, uint64_t at, uint64_t next)
+{
+	struct ktrace_chunk chunk;
+
+	for (unsigned links = 0; at < next && links < SWALLOWED_CHUNKS; links++) {
+		if (!ktrace_chunk_read(in->source, at, &chunk) || !ktrace_kind_find(chunk.tag) ||
+		    !ktrace_chunk_plausible(in->source, at, next, in->is_64))
+			return false;
+		at = ktrace_chunk_next(at, chunk.size);
+	}
+	return at == next;
+}
+
+/* Whether a thread map has chunks at its end, where an entry would not be one: entries are missing, by its size. */
+static bool map_swallows(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t next)
+{
+	const uint64_t data = ktrace_chunk_data(chunk), unit = ktrace_thread_size(in->is_64);
+
+	if (chunk->tag != KTRACE_THREAD_MAP || next > in->source->size)
+		return false;
+	for (uint64_t at = next; at - data >= KTRACE_CHUNK_HEADER && next - at < SWALLOWED_BYTES;) {
+		at -= 8;
+		const uint8_t *p = window_at(&in->window, at, 4);
+		if (p && next - at >= KTRACE_CHUNK_HEADER && ktrace_kind_find(load_u32(p, false)) && chunks_lead_to(in, at, next) &&
+		    !ktrace_map_run(in, at - (at - data) % unit, next, 1))
+			return true;
+	}
+	return false;
+}
+
 #define SHIFT_RECORDS 4u /* the last ones of a chunk, by which it is told that they are shifted */
 
 /* Whether each of the last records before `end` is odd, or any of them: of a CPU or a thread that there is not, or one that fails
@@ -232,7 +266,7 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
 	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit) &&
-	    !chunk_hides_header(in, chunk, next, limit)) {
+	    !chunk_hides_header(in, chunk, next, limit) && !map_swallows(in, chunk, next)) {
 		struct ktrace_extent x = { .size = chunk->size, .next = next < limit ? next : limit, .rule = KTRACE_RULE_COUNT };
 		chunk_complete(in, chunk, &x);
 		return x;

@@ -90,8 +90,9 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 		chunk_unfinished(w, chunk, x->retagged);
 	/* What hit a tag from its first byte on may have hit the bytes in front of it. A recorder that ended leaves no chunk
 	 * behind. */
-	if ((x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED) && (x->retagged ? x->stored : chunk->tag) & 0xff &&
-	    x->next < w->in.source->size)
+	if (((x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED) && (x->retagged ? x->stored : chunk->tag) & 0xff &&
+	     x->next < w->in.source->size) ||
+	    !chunk->tag)
 		ktrace_repair_doubt(&w->repair, chunk->offset - 8, chunk->offset,
 				    "the end of a chunk in front of one whose tag was hit");
 	if (!kind) {
@@ -267,6 +268,9 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 		chunk_report(w, KTRACE_RULE_threadmap_size, chunk, KTRACE_CHUNK_HEADER + x->size,
 			     "%" PRIu64 " bytes are left after the last whole entry of the thread map", x->size - kept);
 	}
+	/* What is cut in a map may be followed by another file. */
+	if (map && *rule != KTRACE_RULE_COUNT)
+		ktrace_foreign_find(w, data, data + x->size);
 	w->map_damaged |= map && x->guessed;
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
@@ -274,6 +278,10 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	if (x->guessed || size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown ||
 	    (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
 		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept, "a chunk whose size was damaged");
+	/* So it is too where 16 bytes less are missing than are in the chunk behind it. */
+	else if (x->rule == KTRACE_RULE_chunk_size_includes_header && !ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag)))
+		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept,
+				    "a chunk whose size is 16 too large: bytes may be missing in it");
 	return kept;
 }
 
