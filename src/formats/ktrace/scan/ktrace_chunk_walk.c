@@ -274,10 +274,11 @@ static uint64_t chunk_payload(struct ktrace_walk *w, const struct ktrace_chunk *
 	w->map_damaged |= map && x->guessed;
 	if (check)
 		ktrace_payload_check(w, chunk, kept, 0);
-	/* The entries of a CPU map have a form by its size. */
+	/* The entries of a CPU map have a form by its size. What was hit up to the next chunk may reach into its tag. */
 	if (x->guessed || size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown ||
 	    (chunk->tag == KTRACE_CPU_MAP && *rule != KTRACE_RULE_COUNT))
-		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept, "a chunk whose size was damaged");
+		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept + (x->guessed && data + kept == x->next),
+				    "a chunk whose size was damaged");
 	/* So it is too where 16 bytes less are missing than are in the chunk behind it. */
 	else if (x->rule == KTRACE_RULE_chunk_size_includes_header && !ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag)))
 		ktrace_repair_doubt(&w->repair, chunk->offset, data + kept,

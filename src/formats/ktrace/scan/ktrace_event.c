@@ -368,13 +368,16 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
  * are a block of another capture, or were hit. */
 static void event_leap(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t previous, uint64_t offset)
 {
-	bool lone = offset - ev->since <= ktrace_event_size(ev->walk->in.is_64);
+	const uint32_t size = ktrace_event_size(ev->walk->in.is_64);
+	const bool lone = offset - ev->since <= size;
 
 	ev->since = offset;
 	for (unsigned i = 0; i < ev->leap_count; i++) {
 		if (ktrace_record_leaps(e, ev->leaps[i].time))
 			continue;
-		ktrace_odd_add(&ev->odd, ev->leaps[i].offset, offset);
+		/* A record begins with its time: what hit that may have hit the end of the one before. */
+		const uint64_t from = ev->leaps[i].offset;
+		ktrace_odd_add(&ev->odd, from - ev->start < size ? ev->start : from - size, offset);
 		ev->leap_count = i;
 		return;
 	}
@@ -445,8 +448,9 @@ static void event_odd(struct stretch_walk *ev, const struct ktrace_stretch *stre
 		from = from - stretch->offset < size ? stretch->offset : from - size;
 		uint64_t doubled = ktrace_records_doubled(&ev->walk->in, stretch, block, offset);
 		until = doubled > until ? doubled : until;
-		/* Where a block that belongs elsewhere begins, a record of two pieces may stand. */
-		if (block < from)
+		/* Where a block that belongs elsewhere begins, a record of two pieces may stand; or what hit the time of one hit
+		 * the end of the one before. */
+		if (block <= from)
 			ktrace_odd_add(&ev->odd,
 				       block - stretch->offset < 2 * (uint64_t)size ? stretch->offset : block - 2 * (uint64_t)size,
 				       block + size);
