@@ -47,6 +47,16 @@ static inline void store_u64(void *p, uint64_t v, bool big_endian)
 	memcpy(p, &v, sizeof(v));
 }
 
+/* In how many bytes two numbers differ: what was hit in one of them is near the other. */
+static inline unsigned bytes_apart(uint64_t one, uint64_t other)
+{
+	unsigned apart = 0;
+
+	for (uint64_t bits = one ^ other; bits; bits >>= 8)
+		apart += (bits & 0xff) != 0;
+	return apart;
+}
+
 /* True when length bytes are all zero. */
 bool bytes_are_zero(const void *data, size_t length);
 

@@ -923,15 +923,10 @@ static uint64_t provider_end(struct fxt_doubt *d, uint64_t at)
 	return at < d->here->at ? at : d->here->at;
 }
 
-/* Whether two ids of providers differ in one byte of the record. */
-static bool is_one_byte(uint32_t one, uint32_t other)
+/* Whether two ids of providers differ in one byte of the record, where they begin at bit 20. */
+static bool is_near_id(uint32_t one, uint32_t other)
 {
-	const uint64_t bits = (uint64_t)(one ^ other) << 20;
-
-	for (unsigned byte = 2; byte < 7; byte++)
-		if (!(bits & ~(UINT64_C(0xff) << (8 * byte))))
-			return true;
-	return false;
+	return bytes_apart((uint64_t)one << 20, (uint64_t)other << 20) <= 1;
 }
 
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
@@ -946,7 +941,7 @@ void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
 		return;
 	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
 		struct fxt_provider *p = d->registry->list[i];
-		if (!p->introduced || p->placeholder || p->mistaken || !is_one_byte(p->id, missing))
+		if (!p->introduced || p->placeholder || p->mistaken || !is_near_id(p->id, missing))
 			continue;
 		/* In a block from elsewhere ids of other providers are nothing odd. */
 		p->mistaken = !near;

@@ -22,12 +22,6 @@ static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 	}
 }
 
-/* Whether two indexes differ in one byte of the record. */
-static bool is_one_byte(uint32_t one, uint32_t other)
-{
-	return !((one ^ other) >> 8) || !((one ^ other) & 0xff);
-}
-
 /* The last registration in front of the position that took an index away from another text, and whose index differs in one byte
  * from a string that is missing: it may be that string's. */
 static const struct fxt_change *mistaken_for(struct fxt_doubt *d, uint32_t missing)
@@ -36,7 +30,7 @@ static const struct fxt_change *mistaken_for(struct fxt_doubt *d, uint32_t missi
 
 	for (unsigned n = 1; n <= count; n++) {
 		const struct fxt_change *c = fxt_journal_last(d->registry, n);
-		if (c->kind == FXT_CHANGE_STRING && c->provider == d->registry->provider && is_one_byte(c->index, missing))
+		if (c->kind == FXT_CHANGE_STRING && c->provider == d->registry->provider && bytes_apart(c->index, missing) <= 1)
 			return c;
 	}
 	return NULL;

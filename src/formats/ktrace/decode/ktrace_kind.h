@@ -58,14 +58,4 @@ uint64_t ktrace_chunk_whole(const struct ktrace_chunk *chunk, uint64_t size, boo
 /* Whether the first word of a stackshot is one of kernel chunked data (xnu kcdata.h). */
 bool ktrace_stackshot_begins(uint32_t word);
 
-/* In how many bytes two words differ: what was hit in one of them is near. */
-static inline unsigned ktrace_words_apart(uint32_t one, uint32_t other)
-{
-	unsigned apart = 0;
-
-	for (uint32_t bits = one ^ other; bits; bits >>= 8)
-		apart += (bits & 0xff) != 0;
-	return apart;
-}
-
 #endif

@@ -240,7 +240,7 @@ static bool raw1_begins(struct window *window, uint32_t word)
 	const uint8_t *p = window_at(window, 0, 24);
 	uint32_t threads = p ? load_u32(p + 4, false) : 0;
 
-	if ((ktrace_words_apart(word, KTRACE_MAGIC_RAW1) > 1 && ktrace_words_apart(word, KTRACE_MAGIC_RAW1_OLD) > 1) || !threads ||
+	if ((bytes_apart(word, KTRACE_MAGIC_RAW1) > 1 && bytes_apart(word, KTRACE_MAGIC_RAW1_OLD) > 1) || !threads ||
 	    load_u32(p + 16, false) >= 1000000)
 		return false;
 	struct ktrace_raw1 form = raw1_find(window, threads, NULL, 0);
@@ -285,8 +285,8 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 	if (raw2_begins(window))
 		return (struct ktrace_form){ .magic = KTRACE_MAGIC_RAW2, .raw = true, .bits = 12 };
 	if (raw1_begins(window, word))
-		return (struct ktrace_form){ .magic = ktrace_words_apart(word, KTRACE_MAGIC_RAW1) <= 1 ? KTRACE_MAGIC_RAW1
-												       : KTRACE_MAGIC_RAW1_OLD,
+		return (struct ktrace_form){ .magic = bytes_apart(word, KTRACE_MAGIC_RAW1) <= 1 ? KTRACE_MAGIC_RAW1
+												: KTRACE_MAGIC_RAW1_OLD,
 					     .raw = true,
 					     .bits = 12 };
 	struct ktrace_raw0 raw0 = ktrace_raw0_find(window, word, NULL);

@@ -86,8 +86,7 @@ static void header_issue_say(struct ktrace_walk *w, const struct issue *issue)
 /* The magic number that was hit: the nearest one. The kernel's comes with version 1. */
 static void header_magic_repair(struct ktrace_walk *w, const struct ktrace_header *h)
 {
-	const unsigned common = ktrace_words_apart(h->magic, KTRACE_MAGIC),
-		       kernel = ktrace_words_apart(h->magic, KTRACE_MAGIC_KERNEL);
+	const unsigned common = bytes_apart(h->magic, KTRACE_MAGIC), kernel = bytes_apart(h->magic, KTRACE_MAGIC_KERNEL);
 	const bool is_kernel = kernel < common && h->major == 1;
 
 	ktrace_repair_header_field(&w->repair, KTRACE_AT_MAGIC, is_kernel ? KTRACE_MAGIC_KERNEL : KTRACE_MAGIC,

@@ -108,7 +108,7 @@ static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, u
  * from that of events, in a header that is one otherwise, may be right, unless the records go on where those before them end. */
 static bool tag_may_be(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
 {
-	if (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || ktrace_words_apart(chunk->tag, KTRACE_EVENTS) <= 1)
+	if (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || bytes_apart(chunk->tag, KTRACE_EVENTS) <= 1)
 		return true;
 	if (w->events.seen && ktrace_record_time(&w->in, ktrace_chunk_data(chunk) + 8) < w->in.last_time)
 		return false;
