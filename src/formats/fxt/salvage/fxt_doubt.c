@@ -805,7 +805,7 @@ static const char *why_by_place(struct fxt_doubt *d, const struct fxt_record *r,
 		return "is of an unassigned type, where the magic number is expected";
 	if (fxt_is_hit(r))
 		return "was corrected in place: what else of it was hit is not known";
-	if (at && at == d->uncounted)
+	if (at && at == d->seam)
 		d->unverified = at;
 	/* The first verified record behind damage verifies those that follow it. */
 	if (!at || (at != d->unverified && at != d->faulty) || is_verified(d, r))
@@ -829,12 +829,16 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 		doubt_repeat(d, last, d->here->at + r->words * FXT_WORD);
 	if (d->step_count == FXT_STEPS_BACK || d->here->records < 3 || d->here->at - last > UINT16_MAX)
 		return;
+	struct fxt_step *step = &d->steps[d->step_count++];
+	if (p->outlier_open && p->outlier_before <= r->timestamp) {
+		*step = (struct fxt_step){ p->outlier_offset, fxt_doubt_length_at(d, p->outlier_offset), true };
+		return;
+	}
 	/* Time of an event record: the second word. */
 	const uint8_t *w = window_at(&d->resync->window, before, 2 * FXT_WORD);
 	bool high = w && (fxt_doubt_header_at(d, before) & 15) == FXT_EVENT && p->timed > 2 &&
 		    load_u64(w + FXT_WORD, d->resync->decoder->big_endian) <= r->timestamp;
-	d->steps[d->step_count++] = (struct fxt_step){ .at = high ? last : d->here->at,
-						       .length = (uint32_t)(high ? d->here->at - last : r->words * FXT_WORD) };
+	*step = (struct fxt_step){ high ? last : d->here->at, high ? d->here->at - last : r->words * FXT_WORD, false };
 }
 
 /* No recorder changes its rate: the record that introduces another provider may be lost, or this one is in a block from elsewhere.
@@ -985,9 +989,10 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
 	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
-	if ((errors || report->unpaired) && d->steps_back <= FXT_STEPS_BACK &&
-	    (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records))
-		for (unsigned i = 0; i < d->step_count; i++)
+	const bool rare = d->steps_back <= FXT_STEPS_BACK &&
+			  (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records);
+	for (unsigned i = 0; (errors || report->unpaired) && i < d->step_count; i++)
+		if (rare || d->steps[i].far)
 			fxt_doubt_list(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
 	/* What is strange again and again is how the recorder writes, unless there is damage. */
 	if (!errors && (blocks || d->strange < FXT_STRANGE_HABIT))

@@ -19,8 +19,8 @@
 #define FXT_STEPS_FEW 3u
 
 struct fxt_step {
-	uint64_t at;
-	uint32_t length;
+	uint64_t at, length;
+	bool far; /* its time is far from those of all others */
 };
 
 struct fxt_doubt {
