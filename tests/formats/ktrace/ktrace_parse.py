@@ -53,6 +53,16 @@ def tag_is_hit(data, at, tag, size, wide, last):
     return len(names) > 2 and map_fits(data[:end], at + 16, len(names), entry) and all(name[0] and name == name.split(b"\0")[0].ljust(20, b"\0") for name in names)
 
 
+def map_swallows(data, at, size, entry):
+    """Whether a chunk ends where the thread map does, and begins in what is no entry: the map has lost entries."""
+    end = up(at + 16 + size, 8)
+    for start in range(end - 16, max(at + 16, end - 4096) - 1, -8):
+        chunk, first = chunk_at(data, start, len(data)), start - (start - at - 16) % entry
+        if chunk and chunk[1] and up(start + 16 + chunk[1], 8) == end and map_misfits(data, first, (at + 16 + size - first) // entry, entry):
+            return True
+    return False
+
+
 def chunks(data):
     """[(offset, tag, size)], and None or the range that cannot be read."""
     if len(data) < 56:
@@ -76,7 +86,7 @@ def chunks(data):
         tag, size = chunk
         if tag == EVENTS and (size < 8 or (size - 8) % record) or tag == COMPRESSED and size < 12 or tag == THREADS and size % entry:
             return out, (previous, at + 16 + size)
-        if tag_is_hit(data, at, tag, size, wide, last):
+        if tag_is_hit(data, at, tag, size, wide, last) or tag == THREADS and map_swallows(data, at, size, entry):
             return out, (previous, at + 16)
         if tag == EVENTS and size > 8:
             last = time_at(data, at + 16 + size - record, wide)
