@@ -36,7 +36,7 @@ struct evidence {
 struct moves {
 	struct source *source;
 	struct block_move *list;
-	unsigned count;
+	unsigned count, most;
 };
 
 /* Number of the seam; SEAMS_MOST: it is none. */
@@ -112,10 +112,9 @@ static unsigned errors_of(const struct evidence *e, uint64_t a, uint64_t b)
 /* Keeps the most likely ones, in order: of those alike the larger blocks, which come first. */
 static void add_move(struct moves *m, struct block_move move)
 {
-	unsigned at = m->count < BLOCKS_TRIALS_MOST ? m->count++ : BLOCKS_TRIALS_MOST - 1;
-
-	if (at == BLOCKS_TRIALS_MOST - 1 && m->list[at].size && m->list[at].errors >= move.errors)
+	if (m->count == m->most && m->list[m->count - 1].errors >= move.errors)
 		return;
+	unsigned at = m->count < m->most ? m->count++ : m->most - 1;
 	for (; at && m->list[at - 1].errors < move.errors; at--)
 		m->list[at] = m->list[at - 1];
 	m->list[at] = move;
@@ -167,28 +166,38 @@ static void add_block(const struct source *s, uint64_t at, uint64_t size, uint64
 		blocks[(*count)++] = at;
 }
 
+/* The most likely moves of blocks of that size. */
+static void find_moves(struct moves *m, const struct block_place *errors, unsigned count, uint64_t size)
+{
+	struct evidence e = { .seams.size = size };
+	uint64_t blocks[BLOCKS_MOST];
+	unsigned n = 0;
+
+	find_seams(&e.seams, errors, count);
+	for (unsigned i = 0; i < count; i++)
+		add_seam(&e.within, errors[i].offset / size * size, i);
+	for (unsigned i = 0; i < e.seams.count; i++) {
+		add_block(m->source, e.seams.list[i], size, blocks, &n);
+		add_block(m->source, e.seams.list[i] - size, size, blocks, &n);
+	}
+	find_copies(m, size, blocks, n);
+	for (unsigned i = 0; i < e.within.count; i++)
+		add_block(m->source, e.within.list[i], size, blocks, &n);
+	find_exchanges(m, &e, blocks, n);
+}
+
 unsigned blocks_moved(struct source *s, const struct block_place *errors, unsigned count, struct block_move out[BLOCKS_TRIALS_MOST])
 {
-	struct moves m = { s, out, 0 };
+	struct moves all = { s, out, 0, BLOCKS_TRIALS_MOST };
 
-	memset(out, 0, BLOCKS_TRIALS_MOST * sizeof(*out));
 	for (uint64_t size = SIZE_MOST; size >= SIZE_LEAST; size /= 2) {
-		struct evidence e = { .seams.size = size };
-		uint64_t blocks[BLOCKS_MOST];
-		unsigned n = 0;
-		find_seams(&e.seams, errors, count);
-		for (unsigned i = 0; i < count; i++)
-			add_seam(&e.within, errors[i].offset / size * size, i);
-		for (unsigned i = 0; i < e.seams.count; i++) {
-			add_block(s, e.seams.list[i], size, blocks, &n);
-			add_block(s, e.seams.list[i] - size, size, blocks, &n);
-		}
-		find_copies(&m, size, blocks, n);
-		for (unsigned i = 0; i < e.within.count; i++)
-			add_block(s, e.within.list[i], size, blocks, &n);
-		find_exchanges(&m, &e, blocks, n);
+		struct block_move list[BLOCKS_TRIALS_OF_SIZE];
+		struct moves m = { s, list, 0, BLOCKS_TRIALS_OF_SIZE };
+		find_moves(&m, errors, count, size);
+		for (unsigned i = 0; i < m.count; i++)
+			add_move(&all, list[i]);
 	}
-	return s->bundle->error.status == TM_OK ? m.count : 0;
+	return s->bundle->error.status == TM_OK ? all.count : 0;
 }
 
 unsigned blocks_first(const struct source *s, uint64_t at, struct block_move out[BLOCKS_SIZES])

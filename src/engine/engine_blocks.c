@@ -138,13 +138,20 @@ static enum tracemend_status try_move(struct plan **plan, const struct source *s
 	return status;
 }
 
+/* What all trials may read. */
+static uint64_t read_most(uint64_t size)
+{
+	if (size >= BLOCKS_READ_MOST / BLOCKS_READ_TIMES)
+		return BLOCKS_READ_MOST;
+	return size < BLOCKS_READ_LEAST / BLOCKS_READ_TIMES ? BLOCKS_READ_LEAST : size * BLOCKS_READ_TIMES;
+}
+
 /* Tries what may have been moved. *found: the plan for the one that makes the capture sound, if no other one does. */
 static enum tracemend_status try_moves(struct plan **found, const struct source *s, const struct format *f,
 				       const struct tracemend_options *options, const struct block_move *moves, unsigned count,
 				       const struct places *places, struct tracemend_error *error)
 {
-	const uint64_t until = s->bundle->bytes_read +
-			       (s->size < BLOCKS_READ_MOST / BLOCKS_READ_TIMES ? s->size * BLOCKS_READ_TIMES : BLOCKS_READ_MOST);
+	const uint64_t until = s->bundle->bytes_read + read_most(s->size);
 	enum tracemend_status status = TM_OK;
 	bool sure = true;
 
