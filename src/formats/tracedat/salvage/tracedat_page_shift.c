@@ -109,6 +109,7 @@ static uint64_t stated_end(const struct tracedat_buffer *b)
 struct steps {
 	struct tracedat_walk *w;
 	uint32_t size;
+	uint64_t moved;	    /* how far behind the end that the table states the file ends, modulo 2^64 */
 	bool absent, extra; /* the file is a page shorter than the table says, or a page longer */
 	bool stepped;
 };
@@ -127,8 +128,10 @@ static int range_away(struct steps *s, const struct tracedat_cpu *c, const struc
 	bool begins = cpu_begins(w, c->from, s->size);
 	if (begins && !s->absent)
 		return 0;
-	/* Behind a page that was hit, nothing shows that it does not begin where it should. */
-	if (!s->absent && !s->extra && !page_time(w, c->from - s->size, s->size) && page_time(w, c->from, s->size))
+	/* Behind a page that was hit, nothing shows that it does not begin where its table says, or as far away as the file ends.
+	 */
+	bool stays = c->from == c->offset || c->from == c->offset + s->moved;
+	if (stays && !s->absent && !s->extra && !page_time(w, c->from - s->size, s->size) && page_time(w, c->from, s->size))
 		return 0;
 	w->data.shifts++;
 	bool earlier = !s->extra && cpu_begins(w, c->from - s->size, s->size);
@@ -161,8 +164,8 @@ static bool data_is_early(const struct steps *s, const struct tracedat_buffer *b
 
 void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
-	struct steps s = { .w = w, .size = b->page_size };
 	uint64_t end = stated_end(b), real = tracedat_file_end(w);
+	struct steps s = { .w = w, .size = b->page_size, .moved = end ? real - end : 0 };
 	bool all_earlier = false;
 
 	s.absent = end && end == real + s.size;

@@ -237,6 +237,7 @@ static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to, uint32_t 
 	uint32_t most = 10 * set->stream->page_size;
 
 	set->lost = true;
+	set->w->pages.chunks_lost += !set->w->emitting;
 	if (set->stream->cpu && !set->w->emitting)
 		set->stream->cpu->room += (usize && usize < most ? usize : most) / TRACEDAT_RECORD_LEAST;
 	set->stream->pending_missed = true;

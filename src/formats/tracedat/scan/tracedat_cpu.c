@@ -31,6 +31,14 @@ static void page_is_short(struct tracedat_walk *w, const struct tracedat_stream 
 		plan_doubt(w->s->plan, w->source, at, length, "bytes of this page are missing, and nothing shows where");
 }
 
+/* Bytes were inserted in front of `at`: in a sound page that is in its last record, or behind it. */
+static void last_is_longer(struct tracedat_walk *w, const struct tracedat_stream *stream, uint64_t at)
+{
+	if (!w->emitting && w->s->plan && stream->sound && stream->last_at < at)
+		plan_doubt(w->s->plan, w->source, stream->last_at, at - stream->last_at,
+			   "bytes were inserted in front of the next page, and nothing shows where");
+}
+
 static void plain_partial(struct tracedat_walk *w, struct tracedat_stream *stream, uint64_t at, uint32_t n)
 {
 	uint32_t size = stream->page_size, records = 0, bad = 0;
@@ -83,8 +91,7 @@ static uint64_t page_moved(struct tracedat_walk *w, const struct tracedat_stream
 		return UINT64_MAX;
 	if (end - at < size && !c->clipped)
 		return UINT64_MAX;
-	/* A page that is sound ends where the next one begins, or later. */
-	uint64_t high = stream->sound ? at : c->limit > end ? c->limit : end;
+	uint64_t high = c->limit > end ? c->limit : end;
 	return tracedat_page_shifted(w, at, size, (end - at) / size, at - size + 4, high);
 }
 
@@ -96,10 +103,12 @@ static void page_step(struct tracedat_walk *w, const struct tracedat_stream *str
 					     (unsigned long long)place, (unsigned long long)at);
 	finding_path(fd, "CPU %u > page %llu", stream->cpu->cpu, (unsigned long long)stream->index);
 	stream->cpu->stepped = true;
-	if (place > at)
+	if (place > at) {
 		tracedat_drop(w, at, place - at, TRACEDAT_RULE_cpu_offset_alignment, "bytes between two pages");
-	else
+		last_is_longer(w, stream, at);
+	} else {
 		page_is_short(w, stream, at - size, size - (at - place));
+	}
 }
 
 static void walk_plain(struct tracedat_walk *w, struct tracedat_stream *stream)

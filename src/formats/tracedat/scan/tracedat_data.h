@@ -87,10 +87,11 @@ struct tracedat_given {
 struct tracedat_pages {
 	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
-	uint8_t *previous; /* the page before, when it was in another chunk */
-	uint8_t *next;	   /* the page behind, where it has to be judged */
-	uint64_t decoded;  /* bytes decoded so far */
-	uint64_t doubts;   /* ranges within pages that are listed as doubtful */
+	uint8_t *previous;    /* the page before, when it was in another chunk */
+	uint8_t *next;	      /* the page behind, where it has to be judged */
+	uint64_t decoded;     /* bytes decoded so far */
+	uint64_t chunks_lost; /* that could not be decompressed, or not to what pages hold */
+	uint64_t doubts;      /* ranges within pages that are listed as doubtful */
 	struct tracedat_decoder decoder;
 	struct edits edits;	      /* of the page that was checked last */
 	struct tracedat_given *given; /* owned: its records, where somebody asked for them */

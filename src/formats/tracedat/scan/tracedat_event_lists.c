@@ -300,6 +300,12 @@ static void list_count_report_at(const struct list *l, unsigned rule, size_t at,
 	finding_path(fd, "%s > %s", l->b->name, l->system);
 }
 
+/* Whether a name ends in front of `at`, as that of a system does: the list of version 6 was lost, and this is one of the system. */
+static bool name_ends(const struct tracedat_block *b, size_t at)
+{
+	return at > 1 && !b->data[at - 1] && b->data[at - 2] > 0x20 && b->data[at - 2] < 0x7f;
+}
+
 void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .out = &w->meta.parts[1], .system = "ftrace" };
@@ -317,7 +323,9 @@ void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block 
 					     "the number of ftrace formats that are kept");
 	uint32_t claimed = load_u32(b->data + at, w->shape.big_endian);
 	l.exact = tracedat_formats_end(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
+	w->events.doubtful = name_ends(b, at);
 	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
+	w->events.doubtful = false;
 	if (l.miscounted)
 		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
 	if (stop < end && w->status == TM_OK) {

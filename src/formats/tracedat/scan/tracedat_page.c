@@ -491,7 +491,8 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
 			       : TRACEDAT_KEEP;
 	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0);
-	if (tail < p->capacity && !p->emitting && !bytes_are_zero(p->data + tail, p->capacity - tail)) {
+	p->tail_hit = tail < p->capacity && !bytes_are_zero(p->data + tail, p->capacity - tail);
+	if (p->tail_hit && !p->emitting) {
 		p->stream->cpu->tail_hit = true;
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
 					   "%u bytes after the data of the page are not zero", p->capacity - tail);
@@ -539,6 +540,18 @@ static void old_ring_walk(struct tracedat_page *p)
 
 /* ---- outside ---- */
 
+/* zstd has no checksum here: what contradicts a chunk that decompresses makes all of it doubtful. */
+static void chunk_doubt(struct tracedat_page *p)
+{
+	if (p->blind > p->records / 2)
+		p->stream->doubtful = "the formats of most events are lost: nothing shows whether the chunk was hit";
+	else if (p->blind && p->w->pages.chunks_lost)
+		p->stream->doubtful =
+			"the format of an event is lost, and other chunks were hit: nothing shows whether this one was";
+	else if (p->tail_hit)
+		p->stream->doubtful = "bytes behind the data of a page are not zero: the chunk was hit";
+}
+
 enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct tracedat_stream *stream, const uint8_t *page,
 					  const struct tracedat_page_place *where, uint32_t *records, uint32_t *bad)
 {
@@ -566,10 +579,10 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 	if (!w->emitting)
 		w->pages.fast += p.fast < p.records ? p.fast : p.records;
 	*bad = p.bad;
-	/* zstd has no checksum here, and of what these records hold nothing is known. */
-	if (w->emitting && where->in_chunk && w->shape.codec == TRACEDAT_ZSTD && p.blind > p.records / 2)
-		stream->doubtful = "the formats of most events are lost: nothing shows whether the chunk was hit";
+	if (w->emitting && where->in_chunk && w->shape.codec == TRACEDAT_ZSTD)
+		chunk_doubt(&p);
 	stream->sound = !p.failed && !p.garbled && !p.holed;
+	stream->last_at = where->offset + p.head + p.last;
 	stream->holed = p.holed;
 	stream->cpu->begin_bad |= !stream->index && !stream->sound;
 	if (!w->emitting && !stream->sound && p.capacity / TRACEDAT_RECORD_LEAST > p.records)

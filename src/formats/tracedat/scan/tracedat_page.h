@@ -32,6 +32,7 @@ struct tracedat_stream {
 	uint64_t index;			 /* of the page */
 	uint64_t last;			 /* time of the last record */
 	uint64_t page_time, page_commit; /* of the previous page */
+	uint64_t last_at;		 /* of the last record of a plain page */
 	uint64_t before, before_length;	 /* where that is, or its chunk */
 	bool started, pending_missed;
 	bool sound;	      /* the last page was read to its end */
@@ -81,6 +82,7 @@ struct tracedat_page {
 	bool repeated;			    /* identical to the page before */
 	bool strange;			    /* the pages around it show that its time is wrong */
 	bool be, emitting, failed, garbled; /* garbled: its header cannot be right */
+	bool tail_hit;			    /* bytes behind its data are not zero */
 	bool cut;			    /* its length ends inside of a record */
 };
 

@@ -607,6 +607,12 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 					"the length of a discarded record is", length);
 		return false;
 	}
+	/* It has the room of one record, whose process is left: a word that was hit takes the records behind it. */
+	if (!open && records_inside(p, *at + 8, *at + 4 + length)) {
+		(void)walk_stop(p, TRACEDAT_RULE_record_padding_length, *at, 8, "records begin inside of a discarded record of",
+				4 + length);
+		return false;
+	}
 	carry_add(p, *at, TRACEDAT_WORD_PADDING, delta);
 	if (delta != 1)
 		p->time += delta;
