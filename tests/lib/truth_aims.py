@@ -45,7 +45,7 @@ CEILINGS = {
     "generated": {
         "fxt": {"invented": 1},
         "ktrace": {},
-        "lttng": {"lost, one hit": 0.13},
+        "lttng": {},
         "tracedat": {},
         "uftrace": {},
     },

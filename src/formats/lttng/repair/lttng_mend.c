@@ -149,6 +149,7 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *w)
 	lttng_walk_stop(w, fd, LTTNG_RULE_data_end_mid_event, false);
 	w->open = true;
 	w->out.end_moved = true;
+	w->out.crossed = e.start;
 	w->limit = w->room;
 	w->bound = w->end;
 	return true;

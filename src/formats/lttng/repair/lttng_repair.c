@@ -34,6 +34,7 @@ void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t
 
 static const char why_torn[] = "stands right before bytes that are not an event";
 static const char why_resized[] = "a part of this event was wrong: its other values may be damaged as well";
+static const char why_crossed[] = "the data ended within this event: that end or the event is wrong";
 static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
@@ -194,7 +195,8 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 	const uint64_t torn = w->out.stopped ? lttng_walk_before(w, lttng_walk_torn(w)) : lttng_walk_torn(w);
 	if (!(w->out.torn || w->out.stopped || is_shifted(t, f, b, w)) || torn >= w->at.kept)
 		return;
-	doubt(p, f->source, base + torn, w->at.kept - torn, why_torn);
+	doubt(p, f->source, base + torn, w->at.kept - torn,
+	      w->out.crossed && w->out.crossed == w->at.last ? why_crossed : why_torn);
 	if (w->out.unusual && w->out.unusual < w->at.last && !w->edits->edits.count)
 		doubt(p, f->source, base + w->out.unusual, w->at.last - w->out.unusual,
 		      "legal, but unusual, up to bytes that are not an event");

@@ -170,6 +170,8 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	}
 	lttng_walk_events(t, w);
 	lttng_seen_free(t);
+	/* Without another event behind it, it may be the event that is wrong, and not the end of the data. */
+	w->out.torn |= w->out.crossed && w->out.crossed == w->at.last;
 	w->out.stopped = b->unknown_end && !b->open && w->open && w->stale == UINT64_MAX && w->at.kept < w->limit &&
 			 window_skip_zeros_to(&t->window, w->in.base + w->at.kept, w->in.base + w->limit) < w->in.base + w->limit;
 	if (t->edits->edits.failed)

@@ -606,7 +606,7 @@ static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32
 }
 
 void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
-			     uint64_t at)
+			     uint64_t at, uint64_t length)
 {
 	struct finding *fd;
 	struct source *s = find_description(t, "", name);
@@ -643,6 +643,9 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not checked against it",
 			       quoted, checksum, d.crc);
 		undescribed(t, id);
+		if (t->s->plan)
+			plan_doubt(t->s->plan, f->source, at, length,
+				   "no description has this checksum: one of them may be damaged");
 		return;
 	}
 	description_adopt(t, name, id, d.events);

@@ -229,7 +229,7 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *w, const str
 	t->declared.facilities[id] = known;
 	t->declared.checksums[id] = checksum;
 	if (known->name && id)
-		lttng_facility_describe(t, known->name, id, checksum, w->file, w->in.base + e->start);
+		lttng_facility_describe(t, known->name, id, checksum, w->file, w->in.base + e->start, e->end - e->start);
 	return t->status == TM_OK;
 }
 

@@ -118,9 +118,9 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 void lttng_metadata_unused(struct lttng_trace *t);
 
 /* lttng_facility.c: 0.x */
-/* Reads eventdefs/<name>.xml and fills the table for facility id. */
+/* Reads eventdefs/<name>.xml and fills the table for facility id, which the event of `length` bytes at `at` loads. */
 void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
-			     uint64_t at);
+			     uint64_t at, uint64_t length);
 
 /* lttng_info.c: reads info/system.xml and bookmarks. */
 void lttng_info_report(struct lttng_trace *t, struct source *s);

@@ -26,10 +26,11 @@ struct lttng_outcome {
 	bool broken;	 /* the walk stopped before the limit; what lies behind it is lost */
 	bool cut_known;	 /* the number of events lost is known */
 	bool end_moved;	 /* the end of data was wrong and is `rel` */
-	bool torn;	 /* what stands behind the last event is damaged, and may be its own end */
-	bool stopped;	 /* the end of the data is not known because of damage, and what is not an event ended the walk */
-	bool resynced;	 /* some of it was passed over, it cannot be known how many events */
-	unsigned rule;	 /* for what it stopped */
+	uint64_t crossed; /* rel of the event in which it was; 0: in none */
+	bool torn;	  /* what stands behind the last event is damaged, and may be its own end */
+	bool stopped;	  /* the end of the data is not known because of damage, and what is not an event ended the walk */
+	bool resynced;	  /* some of it was passed over, it cannot be known how many events */
+	unsigned rule;	  /* for what it stopped */
 	struct finding *finding;
 };
 
