@@ -303,6 +303,9 @@ void cli_file_abandon(struct cli_file *f);
 /* Whether two paths are the same file; whether `path` (which need not exist) is inside the directory `other`. */
 bool cli_path_same(const char *path, const char *other);
 bool cli_path_inside(const char *path, const char *other);
+/* Whether a run may write `path`, which the option names: not where it is the input or lies inside of it, which is never written
+ * to. Returns CLI_CLEAN, or CLI_USAGE after a message. */
+int cli_path_check_output(const char *option, const char *path, const char *input);
 /* Removes a file, or a directory with its contents. Follows no symbolic links. */
 void cli_path_remove(const char *path);
 /* The rules with errors in a first report, with which later ones are compared. */

@@ -129,9 +129,11 @@ int cli_baseline_begin(struct cli_baseline **baseline, const struct cli_options 
 	*baseline = NULL;
 	if (!o->baseline)
 		return o->update_baseline ? cli_usage("--update-baseline needs --baseline=FILE, which it writes") : CLI_CLEAN;
-	for (size_t i = 0; i < o->paths.count && o->update_baseline; i++)
-		if (cli_path_same(o->baseline, o->paths.items[i]) || cli_path_inside(o->baseline, o->paths.items[i]))
-			return cli_usage("--baseline=%s is, or is inside, an input: it would be written over", o->baseline);
+	for (size_t i = 0; i < o->paths.count && o->update_baseline; i++) {
+		const int code = cli_path_check_output("--baseline", o->baseline, o->paths.items[i]);
+		if (code)
+			return code;
+	}
 	struct cli_baseline *b = calloc(1, sizeof(*b));
 	if (!b)
 		return cli_memory();

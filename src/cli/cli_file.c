@@ -131,6 +131,17 @@ bool cli_path_inside(const char *path, const char *other)
 	}
 }
 
+int cli_path_check_output(const char *option, const char *path, const char *input)
+{
+	if (!strcmp(input, "-"))
+		return CLI_CLEAN;
+	if (cli_path_same(path, input))
+		return cli_usage("%s %s: is the input itself, which is never written to", option, path);
+	if (cli_path_inside(path, input))
+		return cli_usage("%s %s: lies inside the input %s, which is never written to", option, path, input);
+	return CLI_CLEAN;
+}
+
 static int cli_remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	(void)st;

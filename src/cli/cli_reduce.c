@@ -298,9 +298,7 @@ static int reduce_check_options(const struct cli_options *o)
 		named = named || strstr(o->command_line.items[i], "{}");
 	if ((o->shell || o->command_line.count) && !named)
 		return cli_usage("the command needs {} for the path of the capture");
-	if (cli_path_same(o->output, o->paths.items[0]) || cli_path_inside(o->output, o->paths.items[0]))
-		return cli_usage("-o %s: is the input, or lies inside it", o->output);
-	return CLI_CLEAN;
+	return cli_path_check_output("-o", o->output, o->paths.items[0]);
 }
 
 static void reduce_say(const struct reduce *r)

@@ -11,18 +11,6 @@
 
 #include "report/report.h"
 
-/* An output or manifest must not be an input, nor lie inside one. */
-static int repair_check_output(const char *option, const char *output, const char *input)
-{
-	if (!strcmp(input, "-"))
-		return CLI_CLEAN;
-	if (cli_path_same(output, input))
-		return cli_usage("%s %s: is the input itself, which is never written to", option, output);
-	if (cli_path_inside(output, input))
-		return cli_usage("%s %s: lies inside the input %s, which is never written to", option, output, input);
-	return CLI_CLEAN;
-}
-
 /* Checks -o, --manifest and --report against a list of inputs. */
 static int repair_check_inputs(const struct cli_options *o, const struct cli_list *inputs)
 {
@@ -32,11 +20,11 @@ static int repair_check_inputs(const struct cli_options *o, const struct cli_lis
 		if (inputs != &o->paths && !strcmp(inputs->items[i], "-"))
 			code = cli_usage("only the capture itself can be standard input");
 		if (o->output && !code)
-			code = repair_check_output("-o", o->output, inputs->items[i]);
+			code = cli_path_check_output("-o", o->output, inputs->items[i]);
 		if (o->manifest && strcmp(o->manifest, "-") && !code)
-			code = repair_check_output("--manifest", o->manifest, inputs->items[i]);
+			code = cli_path_check_output("--manifest", o->manifest, inputs->items[i]);
 		if (o->page && !code)
-			code = repair_check_output("--report", o->page, inputs->items[i]);
+			code = cli_path_check_output("--report", o->page, inputs->items[i]);
 	}
 	return code;
 }

@@ -60,15 +60,6 @@ static bool save_is_capture(const struct cli_options *o, const char *path)
 	return capture;
 }
 
-static int save_refuse(const char *text, const char *file, const char *input)
-{
-	if (cli_path_same(file, input))
-		return cli_usage("--save=%s: is an input, which is never written to", text);
-	if (cli_path_inside(file, input))
-		return cli_usage("--save=%s: lies inside the input %s, which is never written to", text, input);
-	return CLI_CLEAN;
-}
-
 /* A report must not be an input, nor lie inside one, nor be what the run writes besides. before: how many of --save are begun. */
 static int save_check(const struct cli_options *o, const struct cli_targets *targets, const char *text, const char *file,
 		      size_t before)
@@ -78,12 +69,12 @@ static int save_check(const struct cli_options *o, const struct cli_targets *tar
 	int code = CLI_CLEAN;
 
 	for (size_t i = 0; !targets && i < o->paths.count && !code; i++)
-		code = save_refuse(text, file, o->paths.items[i]);
+		code = cli_path_check_output("--save", file, o->paths.items[i]);
 	for (size_t i = 0; targets && i < targets->count && !code; i++) {
 		const struct cli_target *t = &targets->list[i];
 		/* Into a directory that is searched, a report may be written. */
 		if (t->first == SIZE_MAX && !(t->found && cli_path_same(file, t->path) && !save_is_capture(o, t->path)))
-			code = save_refuse(text, file, t->path);
+			code = cli_path_check_output("--save", file, t->path);
 	}
 	for (size_t i = 0; i < before && !code; i++)
 		if (!cli_saves_parse(o->save.items[i], &printer, &other) && (!strcmp(file, other) || cli_path_same(file, other)))
