@@ -10,11 +10,10 @@
 #define BLOCKS_SIZES 4u
 /* Places of errors that are looked at. */
 #define BLOCKS_PLACES_MOST 256u
-/* Moves that are tried, each by a walk of its own, of blocks of each size and of all; and what all these walks read, at least
- * and at most in bytes, and in sizes of the file. */
+/* Moves that are tried, each by a walk of its own, of blocks of each size and of all; and what all these walks read, in bytes and
+ * in sizes of the file. */
 #define BLOCKS_TRIALS_OF_SIZE 16u
 #define BLOCKS_TRIALS_MOST (BLOCKS_TRIALS_OF_SIZE * BLOCKS_SIZES)
-#define BLOCKS_READ_LEAST (UINT64_C(8) * 1024 * 1024)
 #define BLOCKS_READ_MOST (UINT64_C(256) * 1024 * 1024)
 #define BLOCKS_READ_TIMES 56u
 
