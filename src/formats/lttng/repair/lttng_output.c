@@ -96,6 +96,16 @@ static void output_unread(struct lttng_trace *t, const struct lttng_file *f)
 	plan_lost_other(t->s->plan);
 }
 
+/* A description without the bytes behind it, at which readers stop. */
+static void output_cut(struct lttng_trace *t, const struct lttng_file *f)
+{
+	const unsigned rule = LTTNG_RULE_eventdefs_syntax;
+
+	plan_copy(t->s->plan, lttng_repair_output(t, f), f->source, 0, f->kept_to);
+	plan_drop(t->s->plan, f->source, f->kept_to, f->source->size - f->kept_to, rule, lttng_rules[rule].title);
+	plan_lost_other(t->s->plan);
+}
+
 /* Everything that is not walked: copied, set aside or dropped. */
 void lttng_repair_rest(struct lttng_trace *t)
 {
@@ -109,6 +119,8 @@ void lttng_repair_rest(struct lttng_trace *t)
 			(void)lttng_repair_output(t, f);
 			plan_drop(t->s->plan, f->source, 0, f->source->size, f->aside_rule, lttng_rules[f->aside_rule].title);
 			plan_lost(t->s->plan, 0, TM_UNKNOWN_COUNT);
+		} else if (f->kept_to) {
+			output_cut(t, f);
 		} else {
 			plan_copy(t->s->plan, lttng_repair_output(t, f), f->source, 0, f->source->size);
 			output_unread(t, f);

@@ -21,8 +21,8 @@ const char *lttng_restore(struct lttng_trace *t, const struct lttng_channel *c, 
 {
 	unsigned flaws;
 	size_t at;
-	struct lttng_name *n = m->type.declared ? lttng_table_name(t, c->table, m->type.name, strlen(m->type.name))
-						: name_make_up(t, c->table, m->type.id);
+	struct lttng_name *n = m->type.name ? lttng_table_name(t, c->table, m->type.name, strlen(m->type.name))
+					    : name_make_up(t, c->table, m->type.id);
 	if (!n)
 		return NULL;
 	char *name = m->type.name ? m->type.name : lttng_table_copy(t, n->name, strlen(n->name));

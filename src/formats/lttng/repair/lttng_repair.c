@@ -37,6 +37,8 @@ static const char why_resized[] = "a part of this event was wrong: its other val
 static const char why_crossed[] = "the data ended within this event: that end or the event is wrong";
 static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
 static const char why_behind[] = "directly follows bytes that are not an event";
+static const char why_missing[] =
+	"the end of the header before these is lost: bytes may be missing in between, and laps of the clock";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
 /* Of a block that is cut off: bytes that the last event may leave; so small a part may have been deleted anywhere; and events may
@@ -86,13 +88,23 @@ static bool is_cut_off(const struct lttng_trace *t, const struct lttng_block *b,
 	return (double)(w->end - w->at.stamp) * CUT_OFF_RATE * (double)have >= (double)(w->at.stamp - w->begin) * (double)missing;
 }
 
+/* Whether the last event crosses the end of the data, and bytes that are too few for a block are left behind this one: what came
+ * in, in a text that grew by it, pushed them there. */
+static bool pushed_out(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b,
+		       const struct lttng_walk *w)
+{
+	const uint64_t left = f->source->size - b->frame->offset - b->frame->length;
+	return w->out.crossed && !b->frame->next_sound && left && left < t->coding.layout->size;
+}
+
 /* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
 static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b,
 		       const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return !w->repeated && b->frame->length % unit &&
-	       (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) && !is_cut_off(t, b, w);
+	return !w->repeated && (pushed_out(t, f, b, w) ||
+				(b->frame->length % unit &&
+				 (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) && !is_cut_off(t, b, w)));
 }
 
 /* Two blocks meet where the tracer changes from one to the other; real ones were up to 3,522 ticks apart. A gap of less than this
@@ -279,6 +291,32 @@ static void doubt_first(struct lttng_trace *t, struct lttng_file *f, const struc
 	doubt(t->s->plan, f->source, b->frame->offset + header, to - header, "directly follows a header that is damaged");
 }
 
+/* Whether the last two constants of the header, of those whose values are known, are both wrong, and the first event stands right
+ * behind it: bytes may be missing between them, and with them laps of the clock. */
+static bool tail_is_lost(const struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	const struct edits *edits = &w->edits->edits;
+	struct lttng_header h;
+	unsigned wrong = 0;
+
+	if (b->cut || (edits->count && edits->list[0].at <= l->size))
+		return false;
+	lttng_header_load(&h, l, t->coding.big_endian, b->head);
+	for (unsigned end = UINT32_MAX, at = 0, i = 0; wrong < 2; end = at, at = 0) {
+		for (unsigned k = LF_FIRST_CONSTANT; k < LF_COUNT; k++)
+			if (lttng_has(l, (enum lttng_field)k) && t->constants.want.v[k] && l->places[k].offset < end &&
+			    l->places[k].offset >= at) {
+				at = l->places[k].offset;
+				i = k;
+			}
+		if (!at || h.v[i] == t->constants.want.v[i])
+			return false;
+		wrong++;
+	}
+	return true;
+}
+
 /* The header of the block, and doubts about all of its data. */
 static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -305,12 +343,15 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		why = "bytes were inserted somewhere among these, or are missing";
 	else if (is_joined(t, f, b, w))
 		why = "the end of another block may have taken the place of the end of this one, with its times";
+	else if (tail_is_lost(t, b, w))
+		why = why_missing;
 	if (!why && end_damaged(t, b))
 		doubt_first(t, f, b, w);
 	if (!why && b->repeated)
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
-		const uint64_t end = b->rebuilt || b->begin_lost || b->early ? untimed_end(t, f, b, w) : b->data_end;
+		const bool untimed = b->rebuilt || b->begin_lost || b->early || why == why_missing;
+		const uint64_t end = untimed ? untimed_end(t, f, b, w) : b->data_end;
 		doubt(p, f->source, at + header, end - header, why);
 	}
 }

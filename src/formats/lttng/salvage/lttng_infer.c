@@ -13,6 +13,8 @@
 
 /* Types that are inferred, and blocks that are walked up to an event of one of them. */
 #define TYPES_MAX 128u
+/* Types whose two records are there, and say different names. */
+#define JOINED_MAX 16u
 #define BLOCKS_MAX 512u
 /* Blocks of a file that are walked, and bytes of all blocks. */
 #define FILE_BLOCKS 16u
@@ -85,7 +87,7 @@ struct lttng_inference {
 	struct lttng_trace *t;
 	struct lttng_lost_type *types; /* TYPES_MAX; owned */
 	struct lttng_infer_block blocks[BLOCKS_MAX];
-	struct lttng_restored found[TYPES_MAX];
+	struct lttng_restored found[TYPES_MAX + JOINED_MAX];
 	struct lttng_model models[MODELS];
 	struct lttng_model_score scores[MODELS];
 	unsigned block_count, type_count, found_count;
@@ -718,25 +720,6 @@ static bool any_torn(const struct lttng_trace *t)
 	return is_torn(t->declared.table);
 }
 
-/* Descriptions of names that have no number, where a number without a description was met: their names may be damaged. */
-static void doubt_unnumbered(const struct lttng_trace *t, const struct lttng_table *table)
-{
-	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next)
-		if (n->format && !n->marker && n->home) {
-			plan_doubt(t->s->plan, n->home, n->from, n->length,
-				   "no number belongs to the name that this describes: it may be damaged");
-			plan_lost_other(t->s->plan);
-		}
-}
-
-static void doubt_descriptions(const struct lttng_trace *t)
-{
-	doubt_unnumbered(t, t->declared.table);
-	for (const struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
-	     c = c->hh.next)
-		doubt_unnumbered(t, c->table);
-}
-
 bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
@@ -744,7 +727,7 @@ bool lttng_infer(struct lttng_trace *t)
 	if (t->coding.layout->era < LTTNG_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
 		return false;
 	if (t->s->plan)
-		doubt_descriptions(t);
+		lttng_orphans_doubt(t);
 	if (t->coding.layout->era == LTTNG_MARKERS)
 		return lttng_told(t, home);
 	struct lttng_inference *inf = calloc(1, sizeof(*inf));
@@ -756,6 +739,7 @@ bool lttng_infer(struct lttng_trace *t)
 	}
 	inf->t = t;
 	inf->named_only = !t->declared.lost;
+	inf->found_count = lttng_orphans_join(t, inf->found, JOINED_MAX);
 	inf->walk = WALK;
 	inf->given = inf->reserve = BUDGET_RESERVE;
 	for (unsigned i = 0; i < MODELS; i++)

@@ -15,6 +15,9 @@
  * wraps. */
 #define STEP_BACK_MAX (UINT64_C(1) << 21)
 #define STEPS_SHARE 16u
+/* By less than this, none was, as long as the next stamp is not lower than the one in front: a hit to the low bytes of a stamp is.
+ */
+#define STEP_BACK_MIN (UINT64_C(1) << 16)
 /* Wraps without a full stamp, each at most so many events behind the one before, that are too many. */
 #define WILD_WRAPS 3u
 #define WILD_SPAN 16u
@@ -179,6 +182,13 @@ static bool wraps(struct lttng_trace *t, uint64_t before, const struct lttng_eve
 	return is_silent(before, e, &step) && lttng_laps_announced(t) && lttng_laps_back(t, before, e);
 }
 
+/* Whether the clock steps back behind `before` by less than it ever does. */
+static bool steps_little(struct lttng_trace *t, uint64_t before, const struct lttng_event *e)
+{
+	uint64_t step;
+	return is_silent(before, e, &step) && step < STEP_BACK_MIN && lttng_laps_announced(t);
+}
+
 bool lttng_laps_alike(uint64_t ticks)
 {
 	return !(ticks & UINT8_MAX);
@@ -230,7 +240,7 @@ bool lttng_laps_stray(struct lttng_trace *t, const struct lttng_walk *w, const s
 {
 	const struct lttng_walk_laps *l = &w->laps;
 	if (e->has_full || l->blind || w->at.last >= w->at.kept || !is_counted(t, w) ||
-	    !((l->wrapped && l->wrap == w->at.last) || wraps(t, w->at.stamp, e)) ||
+	    !((l->wrapped && l->wrap == w->at.last) || wraps(t, w->at.stamp, e) || steps_little(t, w->at.stamp, e)) ||
 	    (e->stamp & LTTNG_TIME_MASK) < (w->at.before & LTTNG_TIME_MASK))
 		return false;
 	const uint8_t *last = lttng_stream_at(&w->in, w->at.last, 4);

@@ -1,11 +1,17 @@
 /* Events before damage that may be misread. Nearly any few bytes decode as some event, so where bytes came in, or are missing, the
  * walk can go over several before it meets one that cannot be. What it takes for their stamps is arbitrary, though: the clock
  * leaps. Where the leaps begin is a change-point problem, solved by cumulative sums (E. S. Page, "Continuous Inspection Schemes",
- * Biometrika 41, 1954): the score of an event is the logarithm of how much likelier its gap is if it is misread. */
+ * Biometrika 41, 1954): the score of an event is the logarithm of how much likelier its gap is if it is misread.
+ *
+ * Where a part of another place stands there, its events decode and follow each other, and the clock leaps only once, in front of
+ * them. Behind the damage it is back where it was. */
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* A gap is a leap where it is more than 1/2^n of a lap: one of 2^n events that are misread has none. */
 #define LEAP_BITS 6u
+/* Events behind a leap that may be those of another place: more than those of a page. Leaps are as rare as one of 2^n events. */
+#define DETOUR_SPAN 512u
+#define DETOUR_RARITY 3
 
 void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w)
 {
@@ -28,6 +34,12 @@ static void misread_step(const struct lttng_trace *t, struct lttng_misread *m, c
 	/* A size, or the low bits of a stamp, that agree are not there by chance. */
 	const bool verified = e->has_full || (e->size_width && !e->escaped);
 
+	if (leap)
+		m->leap =
+			(struct lttng_leap){ .from = m->rel, .before = m->stamp, .ticks = e->stamp - m->stamp, .event = m->events };
+	if (e->has_full)
+		m->leap.ticks = 0;
+
 	m->score += leap ? rarity(m) : -(int64_t)LEAP_BITS;
 	if (verified || m->score <= 0) {
 		m->score = 0;
@@ -35,6 +47,41 @@ static void misread_step(const struct lttng_trace *t, struct lttng_misread *m, c
 	}
 	m->events++;
 	m->leaps += leap;
+}
+
+/* Whether the clock, at `next` behind damage, is back where it was in front of the last leap. */
+static bool is_detour(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_misread *m, uint64_t next)
+{
+	const struct lttng_leap *l = &m->leap;
+	struct lttng_event e;
+
+	if (!l->ticks || m->events - l->event > DETOUR_SPAN || rarity(m) < DETOUR_RARITY ||
+	    lttng_event_decode(&w->in, next, w->limit, m->stamp, &e) != EVENT_OK || !e.word)
+		return false;
+	const uint64_t since = e.stamp - l->before;
+	return (e.has_full ? since : since & lttng_lap(&t->coding)) < l->ticks;
+}
+
+bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_leap *leap)
+{
+	const struct edits *edits = &w->edits->edits;
+	struct lttng_misread m;
+	struct lttng_event e;
+
+	lttng_misread_open(&m, w);
+	if (edits->count)
+		m.rel = edits->list[edits->count - 1].at + edits->list[edits->count - 1].remove;
+	for (bool first = edits->count != 0; m.rel < w->at.kept; first = false) {
+		if (lttng_event_decode(&w->in, m.rel, w->at.kept, m.stamp, &e) != EVENT_OK || e.end <= m.rel)
+			return false;
+		if (!first)
+			misread_step(t, &m, &e);
+		m.rel = e.end;
+		m.stamp = e.stamp;
+	}
+	*leap = m.leap;
+	leap->before += w->at.stamp - m.stamp;
+	return m.leap.ticks && m.events - m.leap.event <= DETOUR_SPAN && rarity(&m) >= DETOUR_RARITY;
 }
 
 uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
@@ -55,7 +102,10 @@ uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk
 		m->rel = e.end;
 		m->stamp = e.stamp;
 	}
-	const uint64_t from = m->from < to ? m->from : to;
+	uint64_t from = m->from < to ? m->from : to;
+	if (is_detour(t, w, m, next) && m->leap.from < from)
+		from = m->leap.from;
+	m->leap.ticks = 0;
 	m->rel = next;
 	return from;
 }

@@ -21,6 +21,8 @@
 /* The same where the end of the data cuts the last one; bytes that are left of it. */
 #define CUT_VERIFIED 12u
 #define CUT_MAX 256u
+/* Where the next event is not so near, the events in front may be those of another place. */
+#define NEAR 2048u
 /* Budget of a block: so many times its bytes. */
 #define BUDGET 24u
 /* What a candidate that leads nowhere costs. */
@@ -486,20 +488,87 @@ bool lttng_size_leads_on(struct lttng_trace *t, struct lttng_walk *w, const stru
 	return true;
 }
 
+/* What the search for the next event found. */
+struct resync {
+	uint64_t start; /* of what is left out */
+	struct lttng_event first;
+	bool late;
+};
+
+/* Searches from *at up to `to`, and moves it. True: r->first can go on behind what is left out. */
+static bool resync_within(struct lttng_trace *t, struct lttng_walk *w, struct resync *r, uint64_t *at, uint64_t to)
+{
+	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
+
+	while (*at < to && w->search.budget && t->window.status == TM_OK) {
+		uint64_t found = chains_merge(t, w, *at, step);
+		*at = found == UINT64_MAX ? *at + STRETCH : found + step;
+		if (found == UINT64_MAX)
+			continue;
+		unsigned kept;
+		bool sound = chain_holds(t, w, found, w->at.stamp, r->start, &r->first, &kept);
+		if (sound && kept)
+			return true;
+		/* The damage may have reached the event before it, whose stamp is then wrong. A sound event is given up only for
+		 * more than one, where what follows cannot move up to it. */
+		if (may_take_back(w) && chain_holds(t, w, found, w->at.before, w->at.last, &r->first, &kept) && kept > sound) {
+			lttng_take_back(t, w);
+			r->start = w->at.rel;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The same behind events of another place, whose stamps are too late for those that follow: the clock goes on as in front of them.
+ */
+static bool resync_detour(struct lttng_trace *t, struct lttng_walk *w, struct resync *r, uint64_t at, uint64_t to)
+{
+	const struct lttng_position was = w->at;
+	const bool blind = w->laps.blind;
+	struct lttng_leap leap;
+
+	if (r->late || t->coding.layout->era < LTTNG_TRACE_MARKERS || w->file->metadata || !lttng_misread_leap(t, w, &leap))
+		return false;
+	w->at.stamp = w->at.before = leap.before;
+	w->laps.blind = r->late = true;
+	if (resync_within(t, w, r, &at, to))
+		return true;
+	w->at = was;
+	w->laps.blind = blind;
+	r->late = false;
+	return false;
+}
+
+static bool resync_take(struct lttng_walk *w, const struct resync *r, unsigned rule)
+{
+	const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w),
+					   .torn_to = w->at.kept,
+					   .found_to = r->first.end,
+					   .found_again = !r->first.has_full,
+					   .late = r->late };
+
+	if (r->first.start - r->start > UINT32_MAX ||
+	    !lttng_edits_add(w->edits, r->start, r->first.start - r->start, NULL, 0, rule, &doubt))
+		return false;
+	w->at.last = w->at.kept;
+	w->at.rel = r->first.start;
+	w->out.resynced = w->unsettled = true;
+	return true;
+}
+
 bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, unsigned rule)
 {
 	const uint64_t align = lttng_event_align(&t->coding, w->file->compact), step = align ? align : 1;
-	uint64_t start = lttng_align(w->at.rel, step);
-	struct lttng_event first = { 0 };
-	bool late = w->at.stamp > w->end;
+	struct resync r = { .start = lttng_align(w->at.rel, step), .late = w->at.stamp > w->end };
 
 	/* A stamp that was damaged brought all behind it past the end of the block: that event is left out, if it is the last one.
 	 */
-	if (late && w->at.before <= w->end && may_take_back(w)) {
+	if (r.late && w->at.before <= w->end && may_take_back(w)) {
 		lttng_take_back(t, w);
-		start = lttng_align(w->at.rel, step);
-		late = false;
-	} else if (late) {
+		r.start = lttng_align(w->at.rel, step);
+		r.late = false;
+	} else if (r.late) {
 		/* Where wraps are counted, its low bits stay those of the last event. */
 		w->laps.blind = true;
 		const uint64_t counted = t->laps != LAPS_SILENT ? (w->at.timely - w->at.stamp) & LTTNG_TIME_MASK : 0;
@@ -508,34 +577,9 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 	if (t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->file->metadata)
 		(void)lttng_laps_announced(t);
 	search_begin(t, w);
-	for (uint64_t at = lttng_align(from, step); at < w->search.limit && w->search.budget && t->window.status == TM_OK;) {
-		uint64_t found = chains_merge(t, w, at, step);
-		at = found == UINT64_MAX ? at + STRETCH : found + step;
-		if (found == UINT64_MAX)
-			continue;
-		unsigned kept;
-		bool sound = chain_holds(t, w, found, w->at.stamp, start, &first, &kept);
-		if (!sound || !kept) {
-			/* The damage may have reached the event before it, whose stamp is then wrong. A sound event is given up
-			 * only for more than one, where what follows cannot move up to it. */
-			if (!may_take_back(w) || !chain_holds(t, w, found, w->at.before, w->at.last, &first, &kept) ||
-			    kept <= sound)
-				continue;
-			lttng_take_back(t, w);
-			start = w->at.rel;
-		}
-		const struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w),
-						   .torn_to = w->at.kept,
-						   .found_to = first.end,
-						   .found_again = !first.has_full,
-						   .late = late };
-		if (first.start - start > UINT32_MAX ||
-		    !lttng_edits_add(w->edits, start, first.start - start, NULL, 0, rule, &doubt))
-			return false;
-		w->at.last = w->at.kept;
-		w->at.rel = first.start;
-		w->out.resynced = w->unsettled = true;
-		return true;
-	}
-	return false;
+	from = lttng_align(from, step);
+	const uint64_t limit = w->search.limit, near = limit > from && limit - from > NEAR ? from + NEAR : limit;
+	uint64_t at = from;
+	return (resync_within(t, w, &r, &at, near) || resync_detour(t, w, &r, from, near) || resync_within(t, w, &r, &at, limit)) &&
+	       resync_take(w, &r, rule);
 }

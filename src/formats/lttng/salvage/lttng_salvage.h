@@ -74,17 +74,28 @@ uint64_t lttng_laps_from(struct lttng_walk *w, const struct lttng_event *e);
 void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w);
 
 /* lttng_misread.c: events that the walk took before it met damage, and that may be misread. */
+struct lttng_leap {
+	uint64_t from;	 /* rel of the event behind it */
+	uint64_t before; /* the stamp in front of it */
+	uint64_t ticks;	 /* 0: there is none */
+	uint64_t event;	 /* its number */
+};
 struct lttng_misread {
 	uint64_t rel, stamp;	/* where it is, and the stamp there */
 	uint64_t events, leaps; /* so far */
 	int64_t score;
-	uint64_t from; /* rel: of the events that raised the score */
+	uint64_t from;		/* rel: of the events that raised the score */
+	struct lttng_leap leap; /* the last one */
 };
 void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w);
 /* rel from which on the events up to `to`, where there is damage, may be misread; `to`: none is. Goes on at `next`, behind the
  * damage. Linear in what lies between. */
 uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
 			    uint64_t next);
+
+/* The last leap of the clock since the last full stamp or change, if what is behind it may be events of another place; `before`
+ * counts as w->at.stamp does. Linear in what lies between. */
+bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_leap *leap);
 
 /* lttng_repeat.c: bytes that are there twice. */
 /* The first bytes of [from, to) of the file that come again `distance` bytes behind, and are as many. False: there are none, or
@@ -112,6 +123,12 @@ uint64_t lttng_latest(struct lttng_trace *t);
 /* lttng_infer.c: between the declarations and the events. Where declarations are lost, finds out how long the events of their types
  * are, and has repair declare them again. False: of none, or t->status. */
 bool lttng_infer(struct lttng_trace *t);
+/* lttng_orphans.c: numbers without a description, where there are descriptions without a number. */
+/* They are doubtful, if there are both. */
+void lttng_orphans_doubt(const struct lttng_trace *t);
+struct lttng_restored;
+/* Describes the types of numbers and descriptions that belong together; their events are doubtful. How many there are. */
+unsigned lttng_orphans_join(struct lttng_trace *t, struct lttng_restored *types, unsigned room);
 /* lttng_told.c: the same for 1.0, whose events tell their sizes. home: where repair declares them. */
 bool lttng_told(struct lttng_trace *t, struct lttng_file *home);
 

@@ -515,6 +515,14 @@ static void description_aside(struct lttng_trace *t, const struct source *s)
 		}
 }
 
+/* Marks one that is whole, as its checksum proves, up to `end`: repair leaves out the rest. */
+static void description_cut(struct lttng_trace *t, const struct source *s, uint64_t end)
+{
+	for (size_t i = 0; i < t->files.count; i++)
+		if (t->files.list[i].source == s)
+			t->files.list[i].kept_to = end;
+}
+
 /* The facility is loaded, and its events are not described. */
 static void undescribed(struct lttng_trace *t, uint32_t id)
 {
@@ -535,9 +543,18 @@ static void undescribed(struct lttng_trace *t, uint32_t id)
 struct description {
 	bool good;
 	uint32_t crc, events;
+	size_t cut;   /* where it ends, and bytes follow that make it none; 0: there are none */
 	size_t where; /* of what is not good */
 	const char *why;
 };
+
+/* Where the first facility ends. */
+static size_t facility_end(const char *text, size_t size)
+{
+	static const char tag[] = "</facility>";
+	const char *end = memmem(text, size, tag, sizeof(tag) - 1);
+	return end ? (size_t)(end - text) + sizeof(tag) - 1 : 0;
+}
 
 /* Fills the table by it. False: t->status. */
 static bool description_read(struct lttng_trace *t, struct source *s, uint32_t id, struct description *d)
@@ -551,11 +568,19 @@ static bool description_read(struct lttng_trace *t, struct source *s, uint32_t i
 		return false;
 	}
 	struct facility_parse p = { .t = t, .x = { .text = text, .length = size }, .sizes = &t->coding.sizes, .id = id };
-	d->good = lttng_xml_paired(&p.x, is_leaf) && parse_facility(&p, &d->events);
+	bool paired = lttng_xml_paired(&p.x, is_leaf);
+	const struct lttng_xml whole = p.x;
+	d->cut = paired ? 0 : facility_end(text, size);
+	if (d->cut) {
+		p.x = (struct lttng_xml){ .text = text, .length = d->cut };
+		paired = lttng_xml_paired(&p.x, is_leaf);
+	}
+	d->good = paired && parse_facility(&p, &d->events);
 	free(p.types);
 	d->crc = p.crc;
-	d->where = p.why ? p.why_at : p.x.failed ? p.x.failed_at : size;
-	d->why = p.why ? p.why : p.x.failed ? p.x.why : "the facility has no end";
+	const struct lttng_xml *x = d->cut ? &whole : &p.x;
+	d->where = p.why && !d->cut ? p.why_at : x->failed ? x->failed_at : size;
+	d->why = p.why && !d->cut ? p.why : x->failed ? x->why : "the facility has no end";
 	free(text);
 	return t->status == TM_OK;
 }
@@ -594,7 +619,7 @@ static bool donated(struct lttng_trace *t, const char *name, uint32_t id, uint32
 			continue;
 		if (!description_read(t, s, id, &d))
 			return false;
-		if (!d.good || d.crc != checksum) {
+		if (!d.good || d.cut || d.crc != checksum) {
 			undescribed(t, id);
 			continue;
 		}
@@ -632,12 +657,15 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	}
 	if (!description_read(t, s, id, &d))
 		return;
-	if (!d.good) {
+	if (!d.good || d.cut)
 		finding_report(t->s->findings, LTTNG_RULE_eventdefs_syntax, s, d.where, 0, "%s at byte %zu", d.why, d.where);
+	if (!d.good || (d.cut && d.crc != checksum)) {
 		description_aside(t, s);
 		undescribed(t, id);
 		return;
 	}
+	if (d.cut)
+		description_cut(t, s, d.cut);
 	if (d.crc != checksum) {
 		finding_report(t->s->findings, LTTNG_RULE_facility_checksum, f->source, at, 0,
 			       "facility %s has checksum 0x%08x, and its description 0x%08x: its events are not checked against it",

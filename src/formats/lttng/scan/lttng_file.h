@@ -35,6 +35,7 @@ struct lttng_file {
 	bool aside; /* not walked: set aside or dropped by repair, for `aside_rule` */
 	unsigned aside_rule;
 	const char *aside_why;	     /* NULL: its bytes are dropped */
+	uint64_t kept_to;	     /* of a description: the rest is left out; 0: nothing is */
 	unsigned output;	     /* of the plan */
 	uint64_t last_from, last_to; /* bytes of the source: the last event that repair keeps of the block before; equal: none */
 };

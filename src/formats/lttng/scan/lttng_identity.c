@@ -84,7 +84,10 @@ static bool damaged_version(struct lttng_trace *t, struct lttng_file *f, const u
 	if (f->layout && f->layout->major == l->major && f->layout->minor == l->minor)
 		return true;
 	lttng_header_load(&h, l, t->coding.big_endian, head);
-	return (!f->layout && !lttng_header_plausible(l, &h, true)) || lttng_frame_follows(t, f);
+	/* Of a version that is known, the values of that one. */
+	const bool other = !f->layout || f->layout->magic == l->magic;
+	const bool shows = f->layout ? !lttng_header_plausible(f->layout, &f->first, true) : !lttng_header_plausible(l, &h, true);
+	return (other && shows) || lttng_frame_follows(t, f);
 }
 
 /* A file with a magic number and another version. */

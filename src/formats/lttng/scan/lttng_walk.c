@@ -101,6 +101,19 @@ static void skip_lost_start(struct lttng_trace *t, struct lttng_walk *w)
 		lttng_walk_mended(t, w, w->causes.header);
 }
 
+/* Damage to the header, which lost the end of the data, may have reached the first events, too, or have moved them: searches those
+ * behind it. */
+static void skip_torn_start(struct lttng_trace *t, struct lttng_walk *w)
+{
+	struct lttng_event e;
+	const enum lttng_defect defect = lttng_event_decode(&w->in, w->at.rel, w->limit, w->at.stamp, &e);
+
+	if (defect == EVENT_OK || defect == EVENT_END || t->window.status != TM_OK)
+		return;
+	if (lttng_resync(t, w, w->at.rel + 1, lttng_defect_rule(w, &e, defect)))
+		lttng_walk_mended(t, w, w->causes.header);
+}
+
 /* A hole right behind a declaration may have cut its last text short. Where the data should end with the block, the hole is its
  * padding. */
 static enum step declaration_zeros(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
@@ -186,6 +199,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 	lttng_walk_begin(w);
 	if (w->headless)
 		skip_lost_start(t, w);
+	else if (w->endless)
+		skip_torn_start(t, w);
 	while (step != STEP_END && t->status == TM_OK) {
 		struct lttng_event e;
 		if (w->repeat.length)

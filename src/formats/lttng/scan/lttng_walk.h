@@ -81,7 +81,8 @@ struct lttng_walk {
 	uint64_t begin, end;	   /* stamps of the block; end UINT64_MAX: not known */
 	uint64_t floor;		   /* begin, or the end of the block before, if that is earlier; earlier events are doubtful */
 	uint64_t due;		   /* end, or where that is wrong, when the next block begins; later events are doubtful */
-	bool headless;		   /* its header is lost */
+	bool headless;		   /* its header is lost, */
+	bool endless;		   /* or what it says of the end of the data */
 	struct lttng_repeat repeat;
 	bool repeated;	   /* it was left out */
 	bool unsettled;	   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */

@@ -1,0 +1,166 @@
+/* Declarations whose halves do not fit together. A type is declared by two records, its number and its description, which find each
+ * other by name; where a name is damaged, both are left alone. Both are doubtful then. If one of the few descriptions that are
+ * alone has nearly the name of a number that is, of the same length, they belong together. */
+#include <string.h>
+
+#include "formats/lttng/repair/lttng_repair.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
+
+/* Numbers and descriptions that are alone; where there are more, none is joined. */
+#define ORPHANS_MAX 16u
+
+/* A record that is alone. */
+struct orphan {
+	struct lttng_channel *channel; /* NULL: the names are those of the trace */
+	struct lttng_table *table;
+	struct lttng_name *name;
+};
+
+struct orphans {
+	struct orphan numbers[ORPHANS_MAX], descriptions[ORPHANS_MAX];
+	unsigned number_count, description_count; /* more than ORPHANS_MAX: too many */
+};
+
+static void add(struct orphan *list, unsigned *count, const struct orphan *o)
+{
+	if (*count < ORPHANS_MAX)
+		list[*count] = *o;
+	*count += *count <= ORPHANS_MAX;
+}
+
+static void gather(struct orphans *all, struct lttng_channel *c, struct lttng_table *table)
+{
+	for (struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next) {
+		const struct orphan o = { c, table, n };
+		if (n->format && !n->marker && n->home)
+			add(all->descriptions, &all->description_count, &o);
+		else if (!n->format && n->marker && n->marker->home && !n->blame)
+			add(all->numbers, &all->number_count, &o);
+	}
+}
+
+/* The lists of the trace, or of all channels. */
+static void gather_all(const struct lttng_trace *t, struct orphans *all)
+{
+	gather(all, NULL, t->declared.table);
+	for (struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS; c = c->hh.next)
+		gather(all, c, c->table);
+}
+
+static void doubt_table(const struct lttng_trace *t, const struct lttng_table *table)
+{
+	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next) {
+		if (n->format && !n->marker && n->home)
+			plan_doubt(t->s->plan, n->home, n->from, n->length,
+				   "no number belongs to the name that this describes: it may be damaged");
+		else if (!n->format && n->marker && n->marker->home && !n->blame)
+			plan_doubt(t->s->plan, n->marker->home, n->marker->from, n->marker->length,
+				   "nothing describes this type, and something describes one without a number: its name may be "
+				   "damaged");
+		else
+			continue;
+		plan_lost_other(t->s->plan);
+	}
+}
+
+void lttng_orphans_doubt(const struct lttng_trace *t)
+{
+	struct orphans all = { .number_count = 0 };
+
+	gather_all(t, &all);
+	/* A number that nothing describes is legal where no description is left over. */
+	if (!all.description_count)
+		return;
+	doubt_table(t, t->declared.table);
+	for (const struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
+	     c = c->hh.next)
+		doubt_table(t, c->table);
+}
+
+/* Whether names of event types and channels have that byte. */
+static bool is_usual(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Whether one of two names is the other with some bytes damaged, no more than half of them: some became what names do not have, or
+ * one bit is another one. There are names that are like others. */
+static bool is_like(const char *a, const char *b)
+{
+	const size_t length = strlen(a);
+	size_t other = 0, unusual = 0, bits = 0;
+
+	if (strlen(b) != length)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		const unsigned changed = (unsigned char)(a[i] ^ b[i]);
+		other += changed != 0;
+		unusual += changed && (!is_usual(a[i]) || !is_usual(b[i]));
+		bits += changed && !(changed & (changed - 1));
+	}
+	return !other || (2 * other <= length && (unusual || (other == 1 && bits)));
+}
+
+static bool belong(const struct orphan *a, const struct orphan *b)
+{
+	return is_like(a->name->name, b->name->name) && (a->channel == b->channel || is_like(a->channel->name, b->channel->name));
+}
+
+/* The one description that may belong to a number, and to no other number; NULL: there is none, or more. */
+static const struct orphan *partner(const struct orphans *all, const struct orphan *number)
+{
+	const struct orphan *found = NULL;
+
+	for (unsigned i = 0; i < all->description_count; i++) {
+		if (!belong(number, &all->descriptions[i]))
+			continue;
+		if (found)
+			return NULL;
+		found = &all->descriptions[i];
+	}
+	for (unsigned i = 0; i < all->number_count && found; i++)
+		if (&all->numbers[i] != number && belong(&all->numbers[i], found))
+			return NULL;
+	return found;
+}
+
+/* The type of a number and its description. The channel that has a file is the right one. */
+static bool join(struct lttng_trace *t, const struct orphan *number, const struct orphan *description, struct lttng_restored *is)
+{
+	const bool own = number->table == description->table || number->channel->has_file;
+	const struct orphan *home = own ? number : description;
+	struct lttng_marker *m = own ? number->name->marker : lttng_table_make(t, home->table, number->name->marker->type.id);
+
+	if (!m || (!own && m->type.declared) || !home->channel || strlen(description->name->format) >= LTTNG_RESTORED_FORMAT ||
+	    strlen(home->channel->name) + strlen(home->name->name) > LTTNG_RESTORED_NAMES)
+		return false;
+	if (!own)
+		m->type.name = lttng_table_copy(t, home->name->name, strlen(home->name->name));
+	*is = (struct lttng_restored){ .channel = home->channel, .marker = m, .named = own };
+	is->format = m->type.name ? lttng_restore(t, is->channel, m, description->name->format) : NULL;
+	if (!is->format)
+		return false;
+	const struct lttng_marker *said = number->name->marker;
+	struct finding *fd = finding_new(t->s->findings, LTTNG_RULE_event_without_format, said->home, said->from, said->length);
+	finding_say(fd, "event type %u of %s has no description, and that of %s no number: one of these names is damaged",
+		    said->type.id, number->name->name, description->name->name);
+	return true;
+}
+
+unsigned lttng_orphans_join(struct lttng_trace *t, struct lttng_restored *types, unsigned room)
+{
+	struct orphans all = { .number_count = 0 };
+	unsigned count = 0;
+
+	if (t->coding.layout->era != LTTNG_CHANNEL_MARKERS)
+		return 0;
+	gather_all(t, &all);
+	if (all.number_count > ORPHANS_MAX || all.description_count > ORPHANS_MAX)
+		return 0;
+	for (unsigned i = 0; i < all.number_count && count < room && t->status == TM_OK; i++) {
+		const struct orphan *description = partner(&all, &all.numbers[i]);
+		if (description && join(t, &all.numbers[i], description, &types[count]))
+			count++;
+	}
+	return count;
+}
