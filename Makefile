@@ -240,11 +240,12 @@ fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-labe
 # All that is compared there is scores, at which a fuzzer cannot aim; to trace it takes four times as long as all the rest.
 $(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer lattice model): CFLAGS += $(UNTRACED)
 
-# Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl.
+# Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl. Alignment and the overflow of pointers are left to
+# the latter: their checks compare, and libFuzzer traces each comparison, of which they would be two in five.
 fuzz: fuzz-libfuzzer fuzz-afl
 fuzz-libfuzzer:
 	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g1' FUZZ_DRIVER=-fsanitize=fuzzer \
-		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' \
+		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment,pointer-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		UNTRACED=-fno-sanitize-coverage=trace-cmp fuzz-targets
 fuzz-afl:
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g1' HARDEN= \

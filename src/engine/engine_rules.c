@@ -53,13 +53,20 @@ const struct tracemend_rule *tracemend_rule_at(const char *format, size_t index)
 	return NULL;
 }
 
+/* Whether the id is one of a format: its name, a slash, and what the rule is about. */
+static bool id_is_of(const char *id, const char *name)
+{
+	const size_t n = strlen(name);
+	return !strncmp(id, name, n) && id[n] == '/';
+}
+
 const struct tracemend_rule *tracemend_rule_find(const char *id)
 {
 	for (size_t i = 0; i <= formats_count && id; i++) {
 		const struct tracemend_rule *rules;
 		const char *name;
 		size_t n = rule_set(i, &rules, &name);
-		for (size_t j = 0; j < n; j++)
+		for (size_t j = 0; j < n && id_is_of(id, name); j++)
 			if (!strcmp(rules[j].id, id))
 				return &rules[j];
 	}

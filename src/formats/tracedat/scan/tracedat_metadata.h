@@ -6,6 +6,7 @@
 #include "core/map.h"
 #include "formats/tracedat/decode/tracedat_field.h"
 #include "formats/tracedat/repair/tracedat_pieces.h"
+#include "formats/tracedat/scan/tracedat_pids.h"
 
 struct finding;
 
@@ -150,7 +151,7 @@ struct tracedat_text_odd {
 
 /* The content of kallsyms, printk formats and command lines. */
 struct tracedat_texts {
-	uint8_t *pids;			 /* bitmap of known process ids */
+	struct tracedat_pids pids;	 /* that are known */
 	struct tracedat_message *printk; /* sorted by address */
 	size_t printk_count, printk_capacity;
 	uint64_t symbol_low, symbol_high;

@@ -347,7 +347,8 @@ static void pid_check(struct tracedat_page *p, uint32_t at, uint32_t pid)
 		return;
 	}
 	/* Reported once for each process: from now on it is known. */
-	w->texts.pids[pid / 8] |= (uint8_t)(1u << pid % 8);
+	if (!tracedat_pids_add(&w->texts.pids, pid))
+		tracedat_no_memory(w);
 	if (!w->texts.cmdlines)
 		return;
 	if (w->pages.pid_finding) {

@@ -18,7 +18,7 @@ static inline bool tracedat_size_odd(const struct tracedat_event *e, uint32_t si
 /* A process id in range that command lines or earlier records have; 0 is the idle task, which needs no name. */
 static inline bool tracedat_pid_known(const struct tracedat_texts *texts, uint32_t pid)
 {
-	return pid <= TRACEDAT_PID_MAX && (!pid || bit_get(texts->pids, pid));
+	return pid <= TRACEDAT_PID_MAX && (!pid || tracedat_pids_has(&texts->pids, pid));
 }
 
 /* Flags and preemption count that no kernel writes. */

@@ -426,9 +426,10 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 			lines_report(&l, TRACEDAT_RULE_cmdlines_pid_range, &range, "a process id up to 4194304");
 			continue;
 		}
-		if (bit_get(w->texts.pids, pid))
+		if (tracedat_pids_has(&w->texts.pids, (uint32_t)pid))
 			lines_report(&l, TRACEDAT_RULE_cmdlines_duplicate_pid, &twice, "each process id once");
-		bit_set(w->texts.pids, pid);
+		if (!tracedat_pids_add(&w->texts.pids, (uint32_t)pid))
+			tracedat_no_memory(w);
 		w->texts.cmdlines = true;
 	}
 	lines_close(&l, 8, piece);

@@ -17,9 +17,8 @@ bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *sourc
 	window_open(&w->window, source);
 	w->scratch = findings_new(tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
 	w->events.index = calloc(65536, sizeof(*w->events.index));
-	w->texts.pids = calloc(1, TRACEDAT_PID_MAX / 8 + 1);
 	w->events.fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*w->events.fields));
-	if (!w->scratch || !w->events.index || !w->texts.pids || !w->events.fields)
+	if (!w->scratch || !w->events.index || !w->events.fields)
 		tracedat_no_memory(w);
 	return w->status == TM_OK;
 }
@@ -50,7 +49,7 @@ void tracedat_close(struct tracedat_walk *w)
 	map_free(&w->events.names);
 	free(w->events.fields);
 	free(w->events.unknown);
-	free(w->texts.pids);
+	tracedat_pids_free(&w->texts.pids);
 	free(w->texts.printk);
 	free(w->dir.options);
 	free(w->dir.stats);

@@ -5,6 +5,9 @@
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
 
+/* The smallest duplicated block: fewer records may have become equal by the repair of what is around them. */
+#define COPY_MIN (8u * UFTRACE_RECORD_SIZE)
+
 /* ---- damage ---- */
 
 /* The record before is a part of the damage that follows: it is withdrawn. */
@@ -118,7 +121,7 @@ uint64_t uftrace_damage_repeated(struct uftrace_stream *t, uint64_t at, uint64_t
 		return 0;
 	t->reread -= 2 * length;
 	uint64_t same = common_length(t, from, at, length);
-	if (same < UFTRACE_COPY_MIN || (same != length && !nothing_behind(t, at, at + same, end)))
+	if (same < COPY_MIN || (same != length && !nothing_behind(t, at, at + same, end)))
 		return 0;
 	/* Only what was read in vain counts: else the copies behind the last one that can be afforded would stay. */
 	if (same == length)

@@ -202,27 +202,14 @@ static bool learn_task(struct uftrace_stream *t, struct uftrace_dat *dat)
 
 bool uftrace_learn(struct uftrace_walk *w)
 {
-	struct uftrace_stream *t = calloc(1, sizeof(*t));
-	uint64_t *frames = calloc(UFTRACE_FRAMES_MAX, sizeof(*frames));
-	struct uftrace_known *places = calloc(UFTRACE_PLACES, sizeof(*places));
-	bool good = t && frames && places;
+	struct uftrace_stream *t = uftrace_stream_new(w);
+	bool good = t != NULL;
 
-	if (!good)
-		uftrace_walk_fail(w, TM_NO_MEMORY);
-	if (good) {
-		t->w = w;
-		t->frames = frames;
-		t->places = places;
-	}
 	for (size_t i = 0; i < w->records->dat_count && good; i++) {
 		struct uftrace_dat *dat = &w->records->dats[i];
 		if (dat->file != UFTRACE_NONE || dat->shm_count)
 			good = learn_task(t, dat);
 	}
-	if (t && t->window.buffer)
-		window_close(&t->window);
-	free(frames);
-	free(places);
-	free(t);
+	uftrace_stream_free(t);
 	return good;
 }

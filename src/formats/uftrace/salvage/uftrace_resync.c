@@ -9,6 +9,9 @@
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
 
+/* Whether bytes are a record is also judged by their time, which is at most so far ahead: about 19 hours. */
+#define HORIZON (UINT64_C(1) << 46)
+
 static bool event_known(const struct uftrace_walk *w, uint64_t id)
 {
 	unsigned min, max;
@@ -44,7 +47,7 @@ static bool place_fits(struct uftrace_stream *t, uint64_t time, uint64_t address
 
 uint64_t uftrace_resync_horizon(const struct uftrace_walk *w)
 {
-	return w->info->elapsed && w->info->elapsed < UFTRACE_HORIZON / 10 ? w->info->elapsed * 10 : UFTRACE_HORIZON;
+	return w->info->elapsed && w->info->elapsed < HORIZON / 10 ? w->info->elapsed * 10 : HORIZON;
 }
 
 /* What is expected of the next record of a row. */

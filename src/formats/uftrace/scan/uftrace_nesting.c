@@ -56,7 +56,7 @@ static bool nest_entry(struct uftrace_stream *t, uint64_t offset, uint64_t word,
 		if (t->unknown > depth)
 			t->unknown = depth;
 	}
-	if (t->depth < UFTRACE_FRAMES_MAX)
+	if (t->depth < t->frame_max)
 		t->frames[t->depth++] = uftrace_word_address(word);
 	return fits;
 }

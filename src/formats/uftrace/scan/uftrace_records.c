@@ -163,20 +163,11 @@ bool uftrace_records_lost(const struct uftrace_walk *w)
 
 bool uftrace_records_walk(struct uftrace_walk *w)
 {
-	struct uftrace_stream *t = calloc(1, sizeof(*t));
-	uint64_t *frames = calloc(UFTRACE_FRAMES_MAX, sizeof(*frames));
-	struct uftrace_known *places = calloc(UFTRACE_PLACES, sizeof(*places));
-	bool good = t && frames && places, buffers = w->records->dat_count > 0;
+	struct uftrace_stream *t = uftrace_stream_new(w);
+	bool good = true, buffers = w->records->dat_count > 0;
 
-	if (!good) {
-		free(t);
-		free(frames);
-		free(places);
-		return uftrace_walk_fail(w, TM_NO_MEMORY);
-	}
-	t->w = w;
-	t->frames = frames;
-	t->places = places;
+	if (!t)
+		return false;
 	for (size_t i = 0; i < w->records->dat_count && good; i++) {
 		if (w->records->dats[i].file == UFTRACE_NONE && !w->records->dats[i].shm_count)
 			continue;
@@ -187,11 +178,7 @@ bool uftrace_records_walk(struct uftrace_walk *w)
 		good = uftrace_stream_walk(t, &w->records->dats[i]);
 		buffers &= w->records->dats[i].shm_count > 0;
 	}
-	if (t->window.source)
-		window_close(&t->window);
-	free(frames);
-	free(places);
-	free(t);
+	uftrace_stream_free(t);
 	if (good && w->plan && !w->records->count && !(w->dir->has_kernel && w->dir->kernel_header != UFTRACE_NONE)) {
 		/* What seemed to be records at first was not. */
 		if (!uftrace_records_lost(w))

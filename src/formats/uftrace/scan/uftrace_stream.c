@@ -13,6 +13,10 @@
 #include "formats/uftrace/scan/uftrace_stream.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
+/* Entries of the cache of addresses, fewer for a small capture; powers of two. */
+#define PLACES_MIN 256u
+#define PLACES_MAX 8192u
+
 /* ---- one item ---- */
 
 /* By so much times of returns that were estimated, halfway between two records, may cross: most calls are shorter. */
@@ -401,6 +405,39 @@ static void finish(struct uftrace_stream *t)
 		plan_lost(w->plan, 0, TM_UNKNOWN_COUNT);
 }
 
+struct uftrace_stream *uftrace_stream_new(struct uftrace_walk *w)
+{
+	struct uftrace_stream *t = calloc(1, sizeof(*t));
+	uint64_t bytes = 0, places = PLACES_MIN;
+
+	for (size_t i = 0; i < w->dir->count; i++)
+		bytes += w->dir->files[i].source->size;
+	while (places < PLACES_MAX && places < bytes / 2)
+		places *= 2;
+	if (t) {
+		t->w = w;
+		t->frame_max = w->info->head.max_stack > UFTRACE_DEPTH_MASK + 1 ? UFTRACE_FRAMES_MAX : UFTRACE_DEPTH_MASK + 1;
+		t->frames = calloc(t->frame_max, sizeof(*t->frames));
+		t->places = calloc((size_t)places, sizeof(*t->places));
+		t->place_mask = places - 1;
+	}
+	if (t && t->frames && t->places)
+		return t;
+	uftrace_stream_free(t);
+	uftrace_walk_fail(w, TM_NO_MEMORY);
+	return NULL;
+}
+
+void uftrace_stream_free(struct uftrace_stream *t)
+{
+	if (!t)
+		return;
+	window_close(&t->window);
+	free(t->frames);
+	free(t->places);
+	free(t);
+}
+
 void uftrace_stream_begin(struct uftrace_stream *t, struct uftrace_dat *dat)
 {
 	struct uftrace_walk *w = t->w;
@@ -408,7 +445,9 @@ void uftrace_stream_begin(struct uftrace_stream *t, struct uftrace_dat *dat)
 	*t = (struct uftrace_stream){ .w = w,
 				      .dat = dat,
 				      .frames = t->frames,
+				      .frame_max = t->frame_max,
 				      .places = t->places,
+				      .place_mask = t->place_mask,
 				      .era = t->era,
 				      .window = t->window,
 				      .find_depth = true,

@@ -11,16 +11,10 @@
 #define UFTRACE_ANY UINT64_MAX
 /* Depth up to which frames are followed; the format has no more (max_stack is 16 bit). */
 #define UFTRACE_FRAMES_MAX 65536u
-/* Entries of the cache of addresses; a power of two. */
-#define UFTRACE_PLACES 8192u
 /* Bytes that the fast path is given at a time. */
 #define UFTRACE_CHUNK (64u * 1024)
 /* A duplicated block is searched for in so many bytes in front of it. */
 #define UFTRACE_REREAD_MAX (1024u * 1024)
-/* The smallest duplicated block: fewer records may have become equal by the repair of what is around them. */
-#define UFTRACE_COPY_MIN (8u * UFTRACE_RECORD_SIZE)
-/* Whether bytes are a record is also judged by their time, which is at most so far ahead: about 19 hours. */
-#define UFTRACE_HORIZON (UINT64_C(1) << 46)
 /* Times from here on are not those of a clock: 146 years. */
 #define UFTRACE_TIME_MAX (UINT64_C(1) << 62)
 
@@ -89,7 +83,8 @@ struct uftrace_stream {
 	uint64_t reread; /* bytes that may still be read for duplicated blocks */
 	uint64_t recall; /* the same for calls whose return is another's */
 
-	uint64_t *frames; /* addresses of the open calls */
+	uint64_t *frames; /* addresses of the open calls; owned */
+	unsigned frame_max;
 	unsigned depth;	  /* how many */
 	unsigned unknown; /* frames below this are not known: after lost records */
 	bool wrap;	  /* depths beyond 1023 can occur */
@@ -106,7 +101,8 @@ struct uftrace_stream {
 	struct uftrace_stream_back back;
 	struct uftrace_stream_session session;
 
-	struct uftrace_known *places; /* by uftrace_known_at() */
+	struct uftrace_known *places; /* by uftrace_known_at(); owned */
+	uint64_t place_mask;	      /* one less than there are: a power of two */
 	uint64_t era;		      /* changes with the session; in the bits above an address */
 	struct uftrace_folds folds;
 	uint64_t lost_records;
@@ -124,7 +120,7 @@ static inline void uftrace_stream_open_other(struct uftrace_stream *t)
 /* The entry of the cache for an address: Fibonacci hashing (Knuth, The Art of Computer Programming 6.4). */
 static inline struct uftrace_known *uftrace_known_at(const struct uftrace_stream *t, uint64_t address)
 {
-	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & (UFTRACE_PLACES - 1)];
+	return &t->places[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 40 & t->place_mask];
 }
 
 /* Whether a call or return is the last record again, with or without its values. */
@@ -192,6 +188,9 @@ void uftrace_record_give(struct uftrace_stream *t, uint64_t at, uint64_t next, u
 
 /* ---- uftrace_stream.c ---- */
 
+/* A stream with the tables that the records of the capture can fill; NULL: no memory, and the walk has failed. */
+struct uftrace_stream *uftrace_stream_new(struct uftrace_walk *w);
+void uftrace_stream_free(struct uftrace_stream *t);
 /* Starts t anew, on the records of dat; its buffers stay. */
 void uftrace_stream_begin(struct uftrace_stream *t, struct uftrace_dat *dat);
 /* All records of a task. t keeps what may be used again for the next one. */

@@ -1,0 +1,25 @@
+/* Process ids that command lines or records have. */
+#ifndef TRACEDAT_PIDS_H
+#define TRACEDAT_PIDS_H
+
+#include "core/bytes.h"
+#include "formats/tracedat/tracedat.h"
+
+/* A set of process ids: a bit for each, in leaves that are made when one of theirs comes. */
+#define TRACEDAT_PID_LEAF 16384u /* bits */
+struct tracedat_pids {
+	uint8_t *leaves[TRACEDAT_PID_MAX / TRACEDAT_PID_LEAF + 1]; /* owned; NULL: none of these */
+};
+
+/* pid: at most TRACEDAT_PID_MAX. */
+static inline bool tracedat_pids_has(const struct tracedat_pids *pids, uint32_t pid)
+{
+	const uint8_t *leaf = pids->leaves[pid / TRACEDAT_PID_LEAF];
+	return leaf && bit_get(leaf, pid % TRACEDAT_PID_LEAF);
+}
+
+/* False: no memory. */
+bool tracedat_pids_add(struct tracedat_pids *pids, uint32_t pid);
+void tracedat_pids_free(struct tracedat_pids *pids);
+
+#endif
