@@ -15,6 +15,8 @@
 #define TYPES_MAX 128u
 /* Types whose two records are there, and say different names. */
 #define JOINED_MAX 16u
+/* Blocks whose walk meets a number that is missing. */
+#define MET_MIN 2u
 #define BLOCKS_MAX 512u
 /* Blocks of a file that are walked, and bytes of all blocks. */
 #define FILE_BLOCKS 16u
@@ -642,12 +644,41 @@ static void observe_again(struct lttng_inference *inf)
 		inf->types[i].learned = false;
 }
 
+/* Whether enough walks of a table's blocks are stuck at that id: a hit to an event is seen once. */
+static bool is_met(const struct lttng_inference *inf, const struct lttng_table *table, uint32_t id)
+{
+	unsigned met = 0;
+	for (unsigned i = 0; i < inf->block_count; i++)
+		met += inf->blocks[i].stuck && inf->blocks[i].id == id && inf->blocks[i].file->channel->table == table;
+	return met >= MET_MIN;
+}
+
+/* Types whose number is damaged, where it left a gap. One that is lost leaves a gap as well. */
+static void renumber(struct lttng_inference *inf)
+{
+	if (!inf->named_only)
+		return;
+	for (unsigned i = 0; i < inf->block_count && inf->found_count < JOINED_MAX && inf->t->status == TM_OK; i++) {
+		struct lttng_channel *c = inf->blocks[i].file->channel;
+		uint32_t missing, moved;
+		if (!inf->blocks[i].stuck || !lttng_orphans_gap(c->table, &missing, &moved) || inf->blocks[i].id != missing ||
+		    !is_met(inf, c->table, missing) ||
+		    !lttng_orphans_renumber(inf->t, c, missing, moved, &inf->found[inf->found_count]))
+			continue;
+		inf->found_count++;
+		for (unsigned k = 0; k < inf->block_count; k++)
+			if (inf->blocks[k].file->channel->table == c->table)
+				block_advance(inf, &inf->blocks[k]);
+	}
+}
+
 /* Learns one type after the other; each makes the walks go on to the next. */
 static void learn(struct lttng_inference *inf)
 {
 	expect_ids(inf);
 	for (unsigned i = 0; i < inf->block_count; i++)
 		block_advance(inf, &inf->blocks[i]);
+	renumber(inf);
 	for (unsigned stage = 0; stage < STAGES && inf->t->window.status == TM_OK && inf->t->status == TM_OK;) {
 		bool observed = observe_blocks(inf), learned = learn_types(inf, margins[stage]);
 		if (!learned && observed)
@@ -720,11 +751,24 @@ static bool any_torn(const struct lttng_trace *t)
 	return is_torn(t->declared.table);
 }
 
+static bool any_gap(const struct lttng_trace *t)
+{
+	uint32_t missing, moved;
+
+	if (t->coding.layout->era == LTTNG_TRACE_MARKERS)
+		return lttng_orphans_gap(t->declared.table, &missing, &moved);
+	for (const struct lttng_channel *c = t->declared.channels; c && t->coding.layout->era == LTTNG_CHANNEL_MARKERS;
+	     c = c->hh.next)
+		if (lttng_orphans_gap(c->table, &missing, &moved))
+			return true;
+	return false;
+}
+
 bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
-	if (t->coding.layout->era < LTTNG_MARKERS || !(t->declared.lost || any_torn(t)) || !home)
+	if (t->coding.layout->era < LTTNG_MARKERS || !(t->declared.lost || any_torn(t) || any_gap(t)) || !home)
 		return false;
 	if (t->s->plan)
 		lttng_orphans_doubt(t);

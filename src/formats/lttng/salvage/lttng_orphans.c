@@ -8,6 +8,9 @@
 
 /* Numbers and descriptions that are alone; where there are more, none is joined. */
 #define ORPHANS_MAX 16u
+/* Types of which one may have a wrong number. */
+#define GAP_TYPES_MIN 4u
+#define GAP_TYPES_MAX 256u
 
 /* A record that is alone. */
 struct orphan {
@@ -163,4 +166,83 @@ unsigned lttng_orphans_join(struct lttng_trace *t, struct lttng_restored *types,
 			count++;
 	}
 	return count;
+}
+
+/* The declared types of a table, as they stand in their file, up to GAP_TYPES_MAX. How many; 0: they are more, or one number
+ * follows the other, or they are in several files. */
+static unsigned in_order(const struct lttng_table *table, const struct lttng_marker *list[GAP_TYPES_MAX])
+{
+	unsigned count = 0;
+	bool follow = true;
+
+	for (uint32_t id = 0; table && id <= table->types.highest; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		if (!m || !m->type.declared || !m->home)
+			continue;
+		if (count == GAP_TYPES_MAX || (count && m->home != list[0]->home))
+			return 0;
+		follow &= !count || lttng_table_get(table, id - 1) == list[count - 1];
+		list[count++] = m;
+	}
+	if (follow)
+		return 0;
+	for (unsigned i = 1; i < count; i++)
+		for (unsigned k = i; k && list[k]->from < list[k - 1]->from; k--) {
+			const struct lttng_marker *other = list[k];
+			list[k] = list[k - 1];
+			list[k - 1] = other;
+		}
+	return count;
+}
+
+/* Tracers number types one after the other, as they declare them. *missing: the number that no type has; *moved: the one that
+ * stands in its place. False: there are none, or more. */
+bool lttng_orphans_gap(const struct lttng_table *table, uint32_t *missing, uint32_t *moved)
+{
+	const struct lttng_marker *list[GAP_TYPES_MAX];
+	const unsigned count = in_order(table, list);
+	uint32_t base = 0, other = 0;
+	int votes = 0;
+
+	/* What most of them say the first number is (R. S. Boyer, J S. Moore, "MJRTY", 1981). */
+	for (unsigned i = 0; i < count; i++) {
+		const uint32_t says = list[i]->type.id - i;
+		base = votes ? base : says;
+		votes += says == base ? 1 : -1;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		if (list[i]->type.id - i == base)
+			continue;
+		other++;
+		*missing = base + i;
+		*moved = list[i]->type.id;
+	}
+	const struct lttng_marker *there = count && other == 1 ? lttng_table_get(table, *missing) : NULL;
+	return count >= GAP_TYPES_MIN && other == 1 && !(there && there->type.declared);
+}
+
+bool lttng_orphans_renumber(struct lttng_trace *t, struct lttng_channel *c, uint32_t missing, uint32_t moved,
+			    struct lttng_restored *is)
+{
+	struct lttng_marker *m = lttng_table_make(t, c->table, missing), *said = lttng_table_get(c->table, moved);
+	struct lttng_name *n = NULL;
+
+	if (said && said->type.name)
+		HASH_FIND(hh, c->table->names, said->type.name, strlen(said->type.name), n);
+	if (!m || m->type.declared || !n || !n->format || strlen(n->format) >= LTTNG_RESTORED_FORMAT ||
+	    strlen(c->name) > LTTNG_RESTORED_NAMES / 2)
+		return false;
+	*is = (struct lttng_restored){ .channel = c, .marker = m };
+	is->format = lttng_restore(t, c, m, n->format);
+	if (!is->format)
+		return false;
+	struct finding *fd = finding_new(t->s->findings, LTTNG_RULE_dangling_event_id, said->home, said->from, said->length);
+	finding_say(fd, "no record declares event type %u of channel %s, and blocks begin with it; %s has the number %u instead",
+		    missing, c->name, n->name, moved);
+	if (t->s->plan) {
+		plan_doubt(t->s->plan, said->home, said->from, said->length,
+			   "no event is of this type, and some are of one that nothing declares: its number may be damaged");
+		plan_lost_other(t->s->plan);
+	}
+	return true;
 }

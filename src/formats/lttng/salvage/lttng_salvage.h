@@ -127,6 +127,12 @@ bool lttng_infer(struct lttng_trace *t);
 /* They are doubtful, if there are both. */
 void lttng_orphans_doubt(const struct lttng_trace *t);
 struct lttng_restored;
+/* Whether the number of one type is not the one behind that of the type before, as all others are: one number is missing then. */
+bool lttng_orphans_gap(const struct lttng_table *table, uint32_t *missing, uint32_t *moved);
+/* Describes the missing type of a channel as the one that has the number `moved`: its number is damaged. False: it cannot be, or
+ * t->status. */
+bool lttng_orphans_renumber(struct lttng_trace *t, struct lttng_channel *c, uint32_t missing, uint32_t moved,
+			    struct lttng_restored *is);
 /* Describes the types of numbers and descriptions that belong together; their events are doubtful. How many there are. */
 unsigned lttng_orphans_join(struct lttng_trace *t, struct lttng_restored *types, unsigned room);
 /* lttng_told.c: the same for 1.0, whose events tell their sizes. home: where repair declares them. */
