@@ -108,7 +108,7 @@ uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t e
 	uint32_t size = ktrace_event_size(in->is_64);
 
 	/* 32-bit records have few fields that can be tested: the first ones must pass every test. */
-	for (; offset < end && end - offset >= size; offset += step)
+	for (; offset < end && end - offset >= size && in->window.status == TM_OK; offset += step)
 		if (records_are_valid(in, offset, end) &&
 		    (in->is_64 || ktrace_events_in_order(in, offset, end) || ktrace_records_fill(in, offset, end)))
 			return records_best(in, offset, end, step, offset);
@@ -122,7 +122,8 @@ uint64_t ktrace_records_resync_strict(struct ktrace_input *in, uint64_t offset, 
 {
 	uint32_t size = ktrace_event_size(in->is_64), step = 1;
 
-	for (uint64_t at = offset + 1; at < end && end - at >= size; at++, step = step + 1 == size ? 0 : step + 1) {
+	for (uint64_t at = offset + 1; at < end && end - at >= size && in->window.status == TM_OK;
+	     at++, step = step + 1 == size ? 0 : step + 1) {
 		if (!step && records_are_valid(in, at, end))
 			return at;
 		if (!step || ktrace_events_in_order(in, at, end) != KTRACE_IN_ORDER_MAX)
@@ -135,7 +136,7 @@ uint64_t ktrace_records_resync_strict(struct ktrace_input *in, uint64_t offset, 
 
 static uint64_t records_resync_lenient(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
-	for (uint64_t at = offset + 1; at < end && end - at >= ktrace_event_size(in->is_64); at++)
+	for (uint64_t at = offset + 1; at < end && end - at >= ktrace_event_size(in->is_64) && in->window.status == TM_OK; at++)
 		if (records_are_valid(in, at, end))
 			return records_best(in, at, end, 1, offset);
 	return end;
