@@ -4,6 +4,7 @@
 
 #include "formats/fxt/salvage/fxt_lost.h"
 #include "formats/fxt/salvage/fxt_moved.h"
+#include "formats/fxt/salvage/fxt_strange.h"
 #include "formats/fxt/salvage/fxt_unpaired.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
@@ -445,7 +446,7 @@ static void distrust_region(struct fxt_doubt *d, uint64_t until, struct fxt_loss
 	if (!p->initialized && !p->timed)
 		p->distrust.clock = true;
 	/* One record: the magic number. */
-	if ((p->anonymous && p->records <= 1) || d->registry->count > 2)
+	if ((p->anonymous && p->records <= 1) || fxt_doubt_several(d))
 		d->context = true;
 	d->section_gap = d->section_gap ? d->section_gap : until;
 }
@@ -462,14 +463,21 @@ void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64
 	distrust_range(d, change, until);
 }
 
-/* [from, until), in front of the position, may be from elsewhere, and so may be the record that says whose the records behind are.
- */
-static void doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until)
+bool fxt_doubt_is_undone(const struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	for (unsigned i = 0; i < d->undone_count; i++)
+		if (from >= d->undone_blocks[i].from && until <= d->undone_blocks[i].until)
+			return true;
+	return false;
+}
+
+void fxt_doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until)
 {
 	if (!d->plan || from >= until)
 		return;
 	fxt_doubt_block(d, from, from, until);
-	distrust_context(d, from);
+	if (!fxt_doubt_is_undone(d, from, until))
+		distrust_context(d, from);
 }
 
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
@@ -479,7 +487,7 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
 	if (!d->plan)
 		return;
 	/* With a second provider it turns out that a record may have been lost that changes to it. */
-	if (d->section_gap && d->registry->count > 2 && d->section_gap < at) {
+	if (d->section_gap && fxt_doubt_several(d) && d->section_gap < at) {
 		fxt_doubt_list(d, d->section_gap, at - d->section_gap, "the record that says whose it is may be lost");
 		p->distrust.from = p->distrust.until ? p->distrust.from : d->section_gap;
 		p->distrust.until = at;
@@ -596,6 +604,19 @@ static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record 
 	       (d->active && rate && rate != r->tail);
 }
 
+/* A record of no assigned kind may be a registration whose type was hit: its index still has what was registered before. */
+static void distrust_hit_type(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const struct fxt_record *o = &d->resync->other;
+
+	if (r->known || r->type == FXT_METADATA || !fxt_type_damaged(d->resync, d->registry->provider, d->here->at, r))
+		return;
+	if (o->type == FXT_STRING)
+		distrust_string(d->registry->provider, o->id);
+	else if (o->type == FXT_THREAD)
+		distrust_thread(d->registry->provider, o->id);
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -621,6 +642,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
 		distrust_region(d, d->here->at + r->words * FXT_WORD,
 				(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
+	distrust_hit_type(d, r);
 	if (may_be_another(d, r))
 		distrust_region(d, d->here->at + r->words * FXT_WORD,
 				(struct fxt_loss){ .registrations = r->words > 1, .bytes = r->words * FXT_WORD, .others = true });
@@ -709,18 +731,20 @@ void fxt_doubt_region(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 {
 	fxt_doubt_before(d, rule, from, until, lost);
 	doubt_behind_zeros(d, until);
-	d->seam_before = d->seam;
+	d->before = (struct fxt_seam){ d->seam - d->seam_length, d->seam, true };
 	d->seam = until;
 	d->seam_length = until - from;
 	d->seam_stated = stated;
 	d->seam_missing = d->registry->missing_count;
+	for (unsigned i = d->unknown_count; i-- && !d->unknown[i].next;)
+		d->unknown[i].next = from;
 	if (lost != TM_EXACT)
 		d->uncounted = until;
 	if (d->plan) {
 		settle(d);
 		doubt_joined(d, from, until);
 		doubt_island(d, from, until);
-		doubt_foreign(d, fxt_seam_add(&d->seams, from, until, true), from);
+		fxt_doubt_foreign(d, fxt_seam_add(&d->seams, from, until, true), from);
 		doubt_foreign_block(d, from, until);
 		uint64_t copy = doubt_repeat(d, d->here->records ? fxt_position_recent(d->here, 2) : 0, until);
 		distrust_region(d, until,
@@ -742,55 +766,6 @@ static bool is_verified(struct fxt_doubt *d, const struct fxt_record *r)
 	if (r->type == FXT_METADATA)
 		return r->words > 1 || (r->subtype == FXT_PROVIDER_SECTION && fxt_provider_find(d->registry, r->id));
 	return (fxt_refs_known(d->registry->provider, r, &all) && all) || r->type == FXT_STRING || r->type == FXT_THREAD;
-}
-
-/* Whether a writer is known to do this to sound records. */
-static bool is_habit(const struct fxt_record *r, unsigned rule)
-{
-	switch (rule) {
-	case FXT_RULE_string_too_long:
-	case FXT_RULE_nonstandard_inline_thread:
-	case FXT_RULE_string_index_zero: /* what it is then the document says: nothing */
-	case FXT_RULE_thread_index_zero:
-		return true;
-	case FXT_RULE_provider_name_length_mismatch:
-	case FXT_RULE_record_trailing_words:
-		/* ocaml-trace writes the words of the name where its bytes are meant. */
-		return r->type == FXT_METADATA && r->subtype == FXT_PROVIDER_INFO && r->text_length + 1 == r->words;
-	default:
-		return false;
-	}
-}
-
-/* Whether there is a sign of damage in the record that is no error: what no revision of the document describes. */
-static bool is_strange(const struct fxt_doubt *d, const struct fxt_record *r)
-{
-	const struct fxt_provider *p = d->registry->provider;
-	bool complete = r->type == FXT_EVENT && r->subtype == FXT_DURATION_COMPLETE && r->known;
-
-	if ((r->has_timestamp && r->timestamp > p->tick_limit) || (complete && r->tail < r->timestamp))
-		return true;
-	/* Part of another text, where blocks changed places. */
-	if (d->active && r->odd && r->type == FXT_METADATA && r->subtype == FXT_PROVIDER_INFO)
-		return true;
-	/* Without damage it is the first of many. */
-	uint64_t before = p->outlier_open ? p->outlier_before : p->previous;
-	if (d->active && ((r->has_timestamp && fxt_clock_is_far(p, before, r->timestamp)) ||
-			  (complete && fxt_clock_is_far(p, r->timestamp, r->tail))))
-		return true;
-	for (uint32_t i = 0; i < r->issues.count; i++)
-		if (r->issues.list[i].severity == TM_WARNING && !is_habit(r, r->issues.list[i].rule))
-			return true;
-	return false;
-}
-
-/* Whether that sign is in its header. */
-static bool is_strange_header(const struct fxt_record *r)
-{
-	for (uint32_t i = 0; i < r->issues.count; i++)
-		if (r->issues.list[i].severity == TM_WARNING && !r->issues.list[i].at && !is_habit(r, r->issues.list[i].rule))
-			return true;
-	return false;
 }
 
 static const char strange[] =
@@ -861,13 +836,13 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 
 	if (!d->plan)
 		return false;
-	if (unknown_refs && d->registry->count > 2 && refers_elsewhere(d->registry, r))
+	if (unknown_refs && fxt_doubt_several(d) && refers_elsewhere(d->registry, r))
 		distrust_section(d);
-	doubt_foreign(d, fxt_seam_pass(&d->seams, d->registry, d->here->at), d->here->at);
+	fxt_doubt_foreign(d, fxt_seam_pass(&d->seams, d->registry, d->here->at), d->here->at);
 	if (fxt_is_hit(r))
-		doubt_foreign(d, fxt_seam_hit(&d->seams, d->here, r), d->here->at);
+		fxt_doubt_foreign(d, fxt_seam_hit(&d->seams, d->here, r), d->here->at);
 	if (unknown_refs) {
-		doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
+		fxt_doubt_foreign(d, fxt_seam_missing(&d->seams, d->registry, d->here->at, d->seam), d->here->at);
 		distrust_rate(d);
 		distrust_replaced(d);
 	}
@@ -876,9 +851,10 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	d->version = p->version;
 	d->headless = wrote_magic;
 	why = why_by_place(d, r, wrote_magic);
-	if (!why && is_strange(d, r)) {
+	if (!why && fxt_is_strange(r, d->registry->provider, d->active)) {
 		why = strange;
 		d->strange++;
+		d->faulty = d->here->at + r->words * FXT_WORD;
 	}
 	if (!why && (r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id) {
 		why = "registers index 0, which readers ignore: the index may be damaged";
@@ -889,7 +865,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (r->has_timestamp && p->timed && r->timestamp < p->previous)
 		note_step_back(d, r);
 	/* Damage that begins with the record may begin in the one before. */
-	if (fxt_is_hit(r) || unknown_refs || (is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
+	if (fxt_is_hit(r) || unknown_refs || (fxt_is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
 		doubt_last(d, "precedes a record that is damaged");
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);
@@ -912,49 +888,18 @@ void fxt_doubt_pair(struct fxt_doubt *d, uint64_t one, uint64_t other, const cha
 	fxt_doubt_list(d, other, fxt_doubt_length_at(d, other), why);
 }
 
-/* Where the records end that follow the provider record at `at`: at the next one that says whose records follow. */
-static uint64_t provider_end(struct fxt_doubt *d, uint64_t at)
+/* Moves blocks of which what they changed is undone to the end of the list; returns how many. */
+static unsigned undone_of(const struct fxt_doubt *d, struct fxt_block *blocks, unsigned count)
 {
-	uint64_t length = fxt_doubt_length_at(d, at);
+	unsigned undone = 0;
 
-	for (at += length; length && at < d->here->at; at += length) {
-		const uint64_t header = fxt_doubt_header_at(d, at);
-		const uint64_t kind = fxt_bits(header, 16, 4);
-		if ((header & 15) == FXT_METADATA && (kind == FXT_PROVIDER_INFO || kind == FXT_PROVIDER_SECTION))
-			break;
-		length = fxt_size(header) * FXT_WORD;
-	}
-	return at < d->here->at ? at : d->here->at;
-}
-
-/* Whether two ids of providers differ in one byte of the record, where they begin at bit 20. */
-static bool is_near_id(uint32_t one, uint32_t other)
-{
-	return bytes_apart((uint64_t)one << 20, (uint64_t)other << 20) <= 1;
-}
-
-void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing)
-{
-	/* Where no damage is seen, bytes with that record may have been cut out in front of any other. */
-	const uint64_t from = d->plan && fxt_doubt_header_at(d, 0) == FXT_MAGIC ? FXT_WORD : 0;
-	if (d->plan && d->anonymous > from && d->seam <= d->anonymous)
-		fxt_doubt_list(d, from, d->anonymous - from, "precedes any provider, and a record that introduces one is lost");
-	doubt_foreign(d, 0, fxt_seam_front(&d->seams));
-	const bool near = d->seam && d->here->at - d->seam < FXT_BLOCK_BYTES;
-	if (!d->plan)
-		return;
-	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++) {
-		struct fxt_provider *p = d->registry->list[i];
-		if (!p->introduced || p->placeholder || p->mistaken || !is_near_id(p->id, missing))
-			continue;
-		/* In a block from elsewhere ids of other providers are nothing odd. */
-		p->mistaken = !near;
-		fxt_doubt_list(
-			d, p->offset, near ? fxt_doubt_length_at(d, p->offset) : provider_end(d, p->offset) - p->offset,
-			"introduces a provider whose id differs by one byte from one that is missing, or follows that record");
-	}
-	fxt_doubt_list(d, d->here->at, fxt_doubt_length_at(d, d->here->at),
-		       "refers to a provider that nothing introduces: the reference may be damaged");
+	for (unsigned i = count; i--;)
+		if (fxt_doubt_is_undone(d, blocks[i].from, blocks[i].until)) {
+			const struct fxt_block b = blocks[i];
+			blocks[i] = blocks[count - ++undone];
+			blocks[count - undone] = b;
+		}
+	return undone;
 }
 
 /* Blocks from elsewhere by their times, and what was registered for others; returns how many blocks. */
@@ -966,7 +911,9 @@ static unsigned doubt_out_of_place(struct fxt_doubt *d)
 	for (unsigned i = 0; i < count; i++)
 		fxt_doubt_list(d, blocks[i].from, blocks[i].until - blocks[i].from,
 			       "may be a block from elsewhere: its times are far from those on both sides");
-	fxt_moved_doubt(d->resync, d->registry, d->plan, d->source, blocks, count);
+	/* Behind those that are undone all is as it was in front of them. */
+	const unsigned left = count - undone_of(d, blocks, count);
+	fxt_moved_doubt(d->resync, d->registry, d->plan, d->source, blocks, left);
 	return count;
 }
 
@@ -981,6 +928,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	const unsigned blocks = d->plan ? doubt_out_of_place(d) : 0;
+	fxt_doubt_mistaken_providers(d);
 	const struct fxt_unpaired u = { d->resync, d->registry->nesting, d->plan, d->source };
 	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
 	if (!errors)

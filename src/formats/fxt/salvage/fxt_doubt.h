@@ -23,6 +23,14 @@ struct fxt_step {
 	bool far; /* its time is far from those of all others */
 };
 
+/* References to providers that nothing introduces; of more, ids say nothing. */
+#define FXT_UNKNOWN_PROVIDERS 16u
+struct fxt_unknown_provider {
+	uint32_t id;
+	uint64_t at;	     /* of the record that refers to it */
+	uint64_t seam, next; /* ends of the region in front of it, and beginning of the one behind; 0: none */
+};
+
 struct fxt_doubt {
 	struct plan *plan; /* NULL: only check */
 	struct source *source;
@@ -33,15 +41,19 @@ struct fxt_doubt {
 	bool context;		      /* it is not known whose the records are, up to the next provider or section record */
 	uint64_t regions, region_end; /* regions of damage so far; end of the last one */
 	uint64_t seam;		      /* end of the last region of damage; 0: none. Also where nothing is repaired */
-	uint64_t seam_before;	      /* the same of the region before it */
-	uint64_t undone;	      /* the seam for which changes were undone; 0: none */
-	uint64_t seam_length;	      /* of that region */
-	uint64_t seam_stated;	      /* where the record that begins it ends by its size */
-	size_t seam_missing;	      /* registrations that were known to be missing in front of it */
-	uint64_t version;	      /* of the provider, in front of the record */
-	uint64_t entered;	      /* offset of the last provider or section record */
-	uint64_t anonymous;	      /* end of what precedes any provider or section record; 0: nothing */
-	uint64_t section_gap;	      /* end of the first region of damage since such a record; 0: none */
+	struct fxt_seam before;	      /* the region before it */
+	struct fxt_block undone_blocks[FXT_UNTIMELY_MAX]; /* from elsewhere: what they changed is undone behind them */
+	unsigned undone_count, undone_tries;
+	struct fxt_unknown_provider unknown[FXT_UNKNOWN_PROVIDERS];
+	unsigned unknown_count;
+	uint64_t undone;       /* the seam for which changes were undone; 0: none */
+	uint64_t seam_length;  /* of that region */
+	uint64_t seam_stated;  /* where the record that begins it ends by its size */
+	size_t seam_missing;   /* registrations that were known to be missing in front of it */
+	uint64_t version;      /* of the provider, in front of the record */
+	uint64_t entered;      /* offset of the last provider or section record */
+	uint64_t anonymous;    /* end of what precedes any provider or section record; 0: nothing */
+	uint64_t section_gap;  /* end of the first region of damage since such a record; 0: none */
 	uint64_t unverified;   /* end of the last record that is doubtful since no verified record came since damage; 0: none */
 	uint64_t faulty;       /* end of the last record that had an error and stays; 0: none */
 	uint64_t uncounted;    /* end of the last region with an unknown number of records; 0: none */
@@ -94,8 +106,17 @@ void fxt_doubt_pair(struct fxt_doubt *d, uint64_t one, uint64_t other, const cha
 void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p);
 /* The provider or section record at `at` ends the records of the current provider. */
 void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
-/* A provider info record that may be the damaged one of a provider that is missing. */
+/* [from, until), in front of the position, may be from elsewhere, and so may be the record that says whose the records behind are.
+ */
+void fxt_doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until);
+/* Whether [from, until] is in a block from elsewhere, and what that changed is undone behind it. */
+bool fxt_doubt_is_undone(const struct fxt_doubt *d, uint64_t from, uint64_t until);
+/* Whether there are two providers or more, which only such a block does not have. */
+bool fxt_doubt_several(const struct fxt_doubt *d);
+/* The record at the position refers to a provider that nothing introduces. */
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
+/* At the end of the file: provider info records that may be those of such providers, damaged. */
+void fxt_doubt_mistaken_providers(struct fxt_doubt *d);
 /* Records that refer to missing registrations, and registrations that may be those, damaged. */
 void fxt_doubt_missing(struct fxt_doubt *d);
 /* The record that the walk is at refers to strings that are missing: one may be registered under another index. */

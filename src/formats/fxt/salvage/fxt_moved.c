@@ -2,6 +2,8 @@
  * turns out to lack it. The section record of A was cut out then. */
 #include "formats/fxt/salvage/fxt_moved.h"
 
+#include "formats/fxt/scan/fxt_hash.h"
+
 struct moved {
 	struct fxt_resync *y;
 	struct fxt_registry *reg;
@@ -13,12 +15,14 @@ struct moved {
 	unsigned block_count;
 	struct {
 		uint32_t highest[2]; /* index of a string, of a thread */
+		uint32_t sessions;   /* how often it was introduced */
 	} providers[FXT_MOVED_PROVIDERS_MAX];
 	unsigned current;   /* place in reg->list */
 	uint64_t section;   /* where the current section begins */
 	bool out;	    /* a registration in it is another provider's */
 	struct map entries; /* registrations of such sections that are in force */
-	bool full;
+	struct map known;   /* what is registered elsewhere, by hashes; none where it is too much */
+	bool full, unknown;
 };
 
 static void doubt(const struct moved *m, uint64_t from, uint64_t until, const char *why)
@@ -31,7 +35,7 @@ static void doubt(const struct moved *m, uint64_t from, uint64_t until, const ch
 
 static uint64_t entry_key(const struct moved *m, bool thread, uint32_t index)
 {
-	return (uint64_t)m->current << 17 | (uint64_t)thread << 16 | index;
+	return (uint64_t)m->providers[m->current].sessions << 32 | (uint64_t)m->current << 17 | (uint64_t)thread << 16 | index;
 }
 
 /* The place of a provider in the list, or FXT_MOVED_PROVIDERS_MAX. */
@@ -67,8 +71,25 @@ static bool is_anothers(const struct moved *m, const struct fxt_record *r, uint6
 	return false;
 }
 
+static uint32_t content_of(const struct fxt_record *r)
+{
+	const struct fxt_thread_ref *t = &r->threads[0];
+	const uint64_t hash = r->type == FXT_THREAD ? fxt_hash_mix(fxt_hash_mix(FXT_HASH_SEED, t->process), t->thread)
+						    : fxt_hash(r->data + r->text_at, r->text_length);
+	return (uint32_t)(hash >> 33);
+}
+
+static void learn(struct moved *m, const struct fxt_record *r)
+{
+	m->unknown = m->unknown ||
+		     map_set(&m->known, entry_key(m, r->type == FXT_THREAD, r->id), content_of(r), FXT_MOVED_ENTRIES_MAX) != TM_OK;
+}
+
+/* A registration that says what another one said before does no harm. */
 static void take_entry(struct moved *m, const struct fxt_record *r)
 {
+	if (!m->unknown && map_get(&m->known, entry_key(m, r->type == FXT_THREAD, r->id)) == content_of(r))
+		return;
 	m->full = m->full || map_set(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id), 1, FXT_MOVED_ENTRIES_MAX) != TM_OK;
 }
 
@@ -136,17 +157,37 @@ static void look_at(struct moved *m, const struct fxt_record *r, uint64_t at)
 		end_section(m, at);
 		m->section = end;
 		m->current = place_of(m, r->id);
-		if (m->current < FXT_MOVED_PROVIDERS_MAX && r->subtype == FXT_PROVIDER_INFO)
+		if (m->current < FXT_MOVED_PROVIDERS_MAX && r->subtype == FXT_PROVIDER_INFO) {
 			m->providers[m->current].highest[0] = m->providers[m->current].highest[1] = 0;
+			m->providers[m->current].sessions++;
+		}
 	} else if (m->current < FXT_MOVED_PROVIDERS_MAX && registers(r)) {
 		uint32_t *highest = &m->providers[m->current].highest[r->type == FXT_THREAD];
 		m->out = m->out || is_anothers(m, r, at);
 		*highest = r->id > *highest ? r->id : *highest;
-		if (!m->out)
+		if (!m->out) {
 			map_remove(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id));
+			learn(m, r);
+		}
 	} else if (m->current < FXT_MOVED_PROVIDERS_MAX && m->entries.count && refers(m, r)) {
 		doubt(m, at, end, "what it refers to may be another provider's, or registered in a block from elsewhere");
 	}
+}
+
+/* The records of a row in a block, from `at` on: it may begin in the middle of a record. Returns where to go on. */
+static uint64_t look_in_block(struct moved *m, uint64_t at)
+{
+	const struct fxt_record *r = &m->y->other;
+	const uint64_t row = fxt_next_row(m->y, at, m->source->size);
+
+	for (at = row; is_in_block(m, at); at += r->words * FXT_WORD) {
+		if (!fxt_decode_other(m->y, at) || !fxt_is_exact(r))
+			return at + FXT_WORD;
+		if (registers(r) && m->current < FXT_MOVED_PROVIDERS_MAX)
+			take_entry(m, r);
+	}
+	/* A record that its end cuts goes on in what is not its own. */
+	return at == row ? at : fxt_next_row(m->y, at, m->source->size);
 }
 
 void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan *plan, struct source *source,
@@ -161,22 +202,17 @@ void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan
 		m.missing_count = 0;
 	if (!m.missing_count && !block_count)
 		return;
-	uint64_t at = 0;
-	while (at < source->size && !m.full) {
-		const bool sound = fxt_decode_other(y, at);
+	for (uint64_t at = 0; at < source->size && !m.full;) {
 		if (is_in_block(&m, at)) {
-			/* It may begin in the middle of a record. */
-			if (sound && registers(&y->other) && m.current < FXT_MOVED_PROVIDERS_MAX)
-				take_entry(&m, &y->other);
-			at += FXT_WORD;
-			if (!is_in_block(&m, at))
-				at = fxt_next_row(y, at, source->size);
+			at = look_in_block(&m, at);
 			continue;
 		}
+		const bool sound = fxt_decode_other(y, at);
 		if (sound)
 			look_at(&m, &y->other, at);
 		at = sound ? block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD) : at + FXT_WORD;
 	}
 	end_section(&m, source->size);
 	map_free(&m.entries);
+	map_free(&m.known);
 }

@@ -268,7 +268,8 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 	/* The bytes behind a faulty record may be sound by chance. */
 	if (!may_read_far(y, length, from) || (r->issues.worst != TM_ERROR && behind_is_sound(y, end)))
 		return end;
-	for (uint64_t at = from + FXT_WORD; at < end && y->window.status == TM_OK; at++) {
+	/* Bytes that were inserted in front of a record pass for the header of one. */
+	for (uint64_t at = from + 1; at < end && y->window.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
 		if (!chain_at(y, at, CHAIN_INNER, 0, &s))
 			continue;
@@ -475,8 +476,9 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE || has_shifted_size(r))
 		return false;
-	/* A record whose only fault is an unknown reference is given up only for a type with more known references. */
-	unsigned evidence = r->issues.worst == TM_ERROR ? 0 : fxt_refs_known(provider, r, &all) + 1;
+	/* A record whose only fault is an unknown reference is given up only for a type with more known references; one of no
+	 * assigned kind for any. */
+	unsigned evidence = r->issues.worst == TM_ERROR || !r->known ? 0 : fxt_refs_known(provider, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)

@@ -6,6 +6,9 @@
 #define AGAIN_START 4096u
 /* What was undone is in one block, and so many bytes behind it at most refer to it; or it was no block. */
 #define RECORD_NEAR 64u
+/* Bytes behind a block in which records show that it was none of theirs; and blocks whose times are looked at. */
+#define BLOCK_NEAR 256u
+#define UNDONE_TRIES 64u
 /* Registrations behind a block that can be carried over to the provider that they are meant for. */
 #define CARRIED_MAX 64u
 
@@ -246,7 +249,7 @@ static uint64_t room_behind(struct fxt_walk *w, unsigned n)
 	const struct fxt_doubt *d = &w->doubt;
 	const uint64_t change = fxt_journal_last(&w->registry, n)->at, from = d->seam - d->seam_length;
 	/* Between two regions no further apart than a block it is the block that is from elsewhere. */
-	const bool block = d->seam_before && change >= d->seam_before && from - d->seam_before <= FXT_JOURNAL_BYTES,
+	const bool block = d->before.until && change >= d->before.until && from - d->before.until <= FXT_JOURNAL_BYTES,
 		   between = d->seam > change && !block;
 
 	return 1 + (between ? d->seam_length / (2 * FXT_WORD) : 0);
@@ -269,6 +272,34 @@ static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since,
 	return 0;
 }
 
+/* How many of the last changes are in a block that ends in the last region of damage or next to the position, and is from elsewhere
+ * by its times: what follows it is not meant for what it registered. 0: there is none. */
+static unsigned changes_in_block(struct fxt_walk *w, bool behind, struct fxt_block *b)
+{
+	struct fxt_doubt *d = &w->doubt;
+	struct fxt_registry *reg = &w->registry;
+	const unsigned count = fxt_journal_recent(reg);
+	const uint64_t at = w->report.here.at, near = behind ? d->seam_length : BLOCK_NEAR, from = at > near ? at - near : at;
+
+	for (uint64_t size = FXT_SECTOR_BYTES; size <= FXT_BLOCK_BYTES; size *= 2) {
+		unsigned n = 0;
+		b->until = at / size * size;
+		b->from = b->until - size;
+		if (b->until < from || b->until < size)
+			return 0;
+		while (n < count && fxt_journal_last(reg, n + 1)->at >= b->from)
+			n++;
+		/* Of so many the first ones may be forgotten. */
+		if (!n || n == FXT_JOURNAL_MAX)
+			continue;
+		if (d->undone_count == FXT_UNTIMELY_MAX || d->undone_tries++ >= UNDONE_TRIES)
+			return 0;
+		if (fxt_is_untimely(&w->resync, w->report.here.size, b))
+			return n;
+	}
+	return 0;
+}
+
 /* Lists what is in front of the position and may be from elsewhere: a block that has the record at `change`. */
 static void doubt_block(struct fxt_walk *w, uint64_t change)
 {
@@ -276,6 +307,9 @@ static void doubt_block(struct fxt_walk *w, uint64_t change)
 
 	if (end > from && end <= change)
 		from = end;
+	/* The beginning of another capture. */
+	if (w->doubt.archive >= from && w->doubt.archive <= change)
+		change = w->doubt.archive;
 	fxt_doubt_block(&w->doubt, from, change, until);
 }
 
@@ -335,12 +369,20 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 		return false;
 	if (w->doubt.seam > fxt_journal_last(reg, 1)->at)
 		since = w->doubt.seam;
-	unsigned n = changes_against(w, at, since, behind);
+	struct fxt_block block;
+	const unsigned inside = changes_in_block(w, behind, &block);
+	unsigned n = inside ? inside : changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
 	struct finding *cause = reg->provider->cause;
 	bool introduced = !reg->provider->placeholder; /* else what it registered may be lost with the record that introduces it */
-	if (!n || !may_undo(w, n) || !may_write(w, n) || !undo(w, n, since))
+	if (!n)
 		return false;
+	if (!may_undo(w, n) || !may_write(w, n) || !undo(w, n, since)) {
+		w->doubt.undone = w->doubt.seam;
+		w->doubt.context = true;
+		doubt_block(w, change);
+		return false;
+	}
 	if (unknown_refs && !behind && cause)
 		finding_explains(cause, 1);
 	else if (unknown_refs && !behind)
@@ -349,6 +391,14 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 			   (unsigned long long)change);
 	w->doubt.undone = w->doubt.seam;
 	fxt_doubt_leave(&w->doubt, at);
+	if (inside) {
+		w->doubt.undone_blocks[w->doubt.undone_count++] = block;
+		w->doubt.context = has_third(reg, change);
+		/* Whose they are was said in front of it. */
+		w->doubt.entered = block.from;
+		fxt_doubt_block(&w->doubt, block.from, change, at);
+		return true;
+	}
 	/* A change in front of the block is not the block's. */
 	const bool before = w->doubt.island > change && reg->count > 2;
 	/* What is missing behind a change next to the damage may have been registered in it. */

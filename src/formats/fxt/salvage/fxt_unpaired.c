@@ -92,9 +92,8 @@ static bool changes(const struct fxt_record *r, const struct fxt_thread *t, bool
 }
 
 /* Lists the registration of the thread, and the records that refer to it. */
-static void doubt_registration(const struct fxt_unpaired *u, const struct fxt_thread *t)
+static void doubt_registration(const struct fxt_unpaired *u, const struct fxt_thread *t, const char *why)
 {
-	static const char why[] = "durations of its thread begin or end in another one: the koids of one of the two may be damaged";
 	const struct fxt_record *r = &u->resync->other;
 	bool own = true, ends = false;
 	uint64_t at = t->registered;
@@ -147,6 +146,7 @@ static bool is_alone(const struct fxt_nesting *n, const struct fxt_thread *t)
  */
 static void doubt_pairs(const struct fxt_unpaired *u, const struct loose *list, size_t count)
 {
+	static const char why[] = "durations of its thread begin or end in another one: the koids of one of the two may be damaged";
 	struct fxt_thread *threads[FXT_UNPAIRED_THREADS_MAX];
 	size_t found = 0, compared = 0;
 
@@ -166,15 +166,75 @@ static void doubt_pairs(const struct fxt_unpaired *u, const struct loose *list, 
 			return;
 	}
 	for (size_t i = 0; i < found; i++)
-		doubt_registration(u, threads[i]);
+		doubt_registration(u, threads[i], why);
+}
+
+/* ---- koids far from all others ---- */
+
+/* Koids are handed out in order. One that is so many times the usual one was hit; at least so many threads tell what is usual. */
+#define KOID_FAR (UINT64_C(1) << 24)
+#define KOID_THREADS 6u
+/* Recorders set this bit in koids that they make up. */
+#define KOID_MADE_UP (UINT64_C(1) << 63)
+
+static int by_koid(const void *a, const void *b)
+{
+	const uint64_t l = *(const uint64_t *)a, r = *(const uint64_t *)b;
+	return (l > r) - (l < r);
+}
+
+static uint64_t koid_of(const struct fxt_thread *t, bool thread)
+{
+	return (thread ? t->thread : t->process) & ~KOID_MADE_UP;
+}
+
+/* Lists what refers to threads whose koid of the process, or of the thread, is far above those of the others. koids: room for all.
+ */
+static void doubt_far(const struct fxt_unpaired *u, bool thread, uint64_t *koids)
+{
+	const struct fxt_nesting *n = u->nesting;
+	const struct fxt_thread *far[FXT_UNPAIRED_THREADS_MAX];
+	size_t count = 0, found = 0;
+
+	for (size_t i = 0; i < n->count; i++)
+		if (n->threads[i]->registrations)
+			koids[count++] = koid_of(n->threads[i], thread);
+	if (count < KOID_THREADS)
+		return;
+	qsort(koids, count, sizeof(*koids), by_koid);
+	const uint64_t usual = koids[count / 2] + 1;
+	for (size_t i = 0; i < n->count; i++) {
+		if (n->threads[i]->registrations != 1 || koid_of(n->threads[i], thread) / KOID_FAR < usual)
+			continue;
+		/* Of many, it is how the recorder numbers them. */
+		if (found == FXT_UNPAIRED_THREADS_MAX || found == count / KOID_THREADS)
+			return;
+		far[found++] = n->threads[i];
+	}
+	for (size_t i = 0; i < found; i++)
+		doubt_registration(u, far[i], "a koid of its thread is far from all others: it may be damaged");
+}
+
+static void doubt_far_koids(const struct fxt_unpaired *u)
+{
+	const bool any = u->plan && u->nesting->count;
+	uint64_t *koids = any ? malloc(u->nesting->count * sizeof(*koids)) : NULL;
+
+	if (any && !koids)
+		fxt_report_no_memory(u->nesting->report);
+	for (unsigned thread = 0; koids && thread < 2; thread++)
+		doubt_far(u, thread, koids);
+	free(koids);
 }
 
 void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired)
 {
 	struct loose *list;
 
-	if (errors)
+	if (errors) {
 		doubt_singles(u, errors);
+		doubt_far_koids(u);
+	}
 	/* Of other damage, begins and ends may be lost. */
 	if (errors || !unpaired)
 		return;

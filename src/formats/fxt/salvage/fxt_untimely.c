@@ -9,11 +9,21 @@
 /* The times of a block are further away than so many times the time it spans, and the time that passed across it. */
 #define FAR_TIMES 8u
 
+/* Stretches of a block, each of one provider, whose times are compared: the first ones that have any. */
+#define STRETCHES 2u
+
+struct stretch {
+	uint64_t lowest, highest;
+	unsigned count;
+};
+
 struct times {
-	uint64_t before, after, lowest, highest; /* of the block: the last two */
+	uint64_t before, after; /* of the block */
 	bool has_before, has_after;
-	unsigned inside;
+	struct stretch inside[STRETCHES];
+	unsigned stretches;  /* begun: a record that says whose those behind are ends one, for they have another clock */
 	bool begins_section; /* the first record of the block says whose it is: another clock is nothing odd */
+	bool archive;	     /* it is the magic number of an archive, in which what was in front of it does not go on */
 };
 
 static bool is_change(const struct fxt_record *r)
@@ -29,19 +39,31 @@ static void take(struct times *t, const struct fxt_record *r, uint64_t at, const
 		t->has_before = !is_change(r) && (t->has_before || r->has_timestamp);
 		t->before = r->has_timestamp ? r->timestamp : t->before;
 	} else if (at >= b->from && end <= b->until) {
-		t->begins_section = t->begins_section || (is_change(r) && !t->inside);
-		if (!r->has_timestamp)
+		struct stretch *s = &t->inside[t->stretches < STRETCHES ? t->stretches : 0];
+		t->archive = t->archive || (at == b->from && r->header == FXT_MAGIC);
+		t->begins_section = t->begins_section || (is_change(r) && !t->inside[0].count && !t->archive);
+		if (is_change(r) && s->count && t->stretches < STRETCHES)
+			t->stretches++;
+		if (!r->has_timestamp || t->stretches == STRETCHES)
 			return;
-		t->lowest = t->inside && t->lowest < r->timestamp ? t->lowest : r->timestamp;
-		t->highest = t->inside && t->highest > r->timestamp ? t->highest : r->timestamp;
-		t->inside++;
+		s->lowest = s->count && s->lowest < r->timestamp ? s->lowest : r->timestamp;
+		s->highest = s->count && s->highest > r->timestamp ? s->highest : r->timestamp;
+		s->count++;
 	} else if (at >= b->until && r->has_timestamp) {
 		t->has_after = true;
 		t->after = r->timestamp;
 	}
 }
 
-static bool is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b)
+/* Whether the times of the stretch are far from those on both sides. */
+static bool is_away(const struct times *t, const struct stretch *s)
+{
+	const uint64_t gap = t->after - t->before, span = s->highest - s->lowest, least = gap > span ? gap : span;
+	const uint64_t away = s->highest < t->before ? t->before - s->highest : s->lowest > t->after ? s->lowest - t->after : 0;
+	return away / FAR_TIMES > least;
+}
+
+bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b)
 {
 	const struct fxt_record *r = &y->other;
 	const uint64_t first = b->from > SIDE_BYTES ? b->from - SIDE_BYTES : 0;
@@ -51,7 +73,7 @@ static bool is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_bl
 
 	for (uint64_t at = fxt_next_row(y, first, last); at < last && !t.has_after && !t.begins_section;) {
 		const bool behind = at >= b->until && !row;
-		if (behind || !fxt_decode_other(y, at)) {
+		if (behind || !fxt_decode_other(y, at) || !fxt_is_exact(r)) {
 			at = fxt_next_row(y, behind ? at : at + FXT_WORD, last);
 			row = row || at >= b->until;
 			continue;
@@ -59,13 +81,15 @@ static bool is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_bl
 		take(&t, r, at, b);
 		if (at >= b->until && is_change(r))
 			return false;
-		at += r->words * FXT_WORD;
+		/* Its ends cut records. */
+		const uint64_t edge = at < b->from ? b->from : b->until;
+		const bool cut = at < edge && r->words * FXT_WORD > edge - at;
+		at = cut ? edge : at + r->words * FXT_WORD;
 	}
-	if (!t.has_before || !t.has_after || t.inside < 2 || t.begins_section || t.after < t.before)
+	const struct stretch *one = &t.inside[0], *two = &t.inside[1];
+	if (!t.has_before || !t.has_after || one->count + two->count < 2 || t.begins_section || t.after < t.before)
 		return false;
-	const uint64_t gap = t.after - t.before, span = t.highest - t.lowest, least = gap > span ? gap : span;
-	const uint64_t away = t.highest < t.before ? t.before - t.highest : t.lowest > t.after ? t.lowest - t.after : 0;
-	return away / FAR_TIMES > least;
+	return is_away(&t, one) && (!two->count || is_away(&t, two));
 }
 
 void fxt_leaps_add(struct fxt_leaps *l, uint64_t ticks, uint64_t at)
@@ -87,7 +111,7 @@ static void find(struct fxt_resync *y, uint64_t size, uint64_t from, uint64_t by
 	for (unsigned i = 0; i < *found; i++)
 		if (blocks[i].from < b.until && b.from < blocks[i].until)
 			return;
-	if (*found < FXT_UNTIMELY_MAX && b.until <= size && is_untimely(y, size, &b))
+	if (*found < FXT_UNTIMELY_MAX && b.until <= size && fxt_is_untimely(y, size, &b))
 		blocks[(*found)++] = b;
 }
 

@@ -22,6 +22,9 @@ struct fxt_block {
 	uint64_t from, until;
 };
 
+/* Whether the block is from elsewhere. Reads some kilobytes. */
+bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b);
+
 /* Such blocks, of 512 to 4096 bytes and aligned to their size, that begin or end at a leap. Writes FXT_UNTIMELY_MAX at most, and
  * returns how many; 0 where there may be more: then it is how the recorder writes. Sorts the leaps, and reads some
  * kilobytes around each. */

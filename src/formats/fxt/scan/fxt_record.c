@@ -101,6 +101,7 @@ static void accept_section(struct fxt_walk *w, const struct fxt_record *r, uint6
 				  "a provider info record for a provider whose own is lost");
 		fxt_repair_lost(&w->repair, 0, TM_UNKNOWN_COUNT);
 		provider->introduced = provider->placeholder = true;
+		provider->offset = offset;
 		provider->distrust.clock = true;
 		w->registry.introduced = true;
 	}

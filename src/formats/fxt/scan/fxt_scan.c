@@ -117,13 +117,16 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
  * another trace is behind it. The end of the record where there is none. */
 static uint64_t magic_within(const struct fxt_walk *w, const struct fxt_record *r)
 {
-	uint64_t at = FXT_WORD, end = r->words * FXT_WORD;
+	const uint64_t end = r->words * FXT_WORD, from = w->report.here.at;
+	/* In a sound record, the beginning of a block of a disk alone. */
+	const uint64_t step = r->issues.count ? FXT_WORD : FXT_SECTOR_BYTES;
+	uint64_t at = step - (step > FXT_WORD ? from % step : 0);
 
-	if (!r->issues.count || r->payload_length || end > FXT_RECORD_WORDS_MAX * FXT_WORD)
+	if (r->payload_length || end > FXT_RECORD_WORDS_MAX * FXT_WORD)
 		return end;
-	while (at < end && load_u64(r->data + at, w->decoder.big_endian) != FXT_MAGIC)
-		at += FXT_WORD;
-	return at;
+	while (at < end && (at % FXT_WORD || load_u64(r->data + at, w->decoder.big_endian) != FXT_MAGIC))
+		at += step;
+	return at < end ? at : end;
 }
 
 static bool covers_magic(struct fxt_walk *w, struct fxt_record *r, uint64_t from)

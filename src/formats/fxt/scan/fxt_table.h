@@ -80,7 +80,7 @@ struct fxt_distrust {
 
 struct fxt_provider {
 	uint32_t id;
-	uint64_t offset;       /* of the record that introduced it last, unless it is made up */
+	uint64_t offset;       /* of the record that introduced it last, or of the first that refers to it if that is made up */
 	bool placeholder;      /* no record of the file introduces it, and repair writes one */
 	struct finding *cause; /* the finding about that, which explains references to what it did not register; or NULL */
 	bool introduced, anonymous, buffer_full, initialized, init_misplaced;
