@@ -6,8 +6,7 @@
 #define AGAIN_START 4096u
 /* What was undone is in one block, and so many bytes behind it at most refer to it; or it was no block. */
 #define RECORD_NEAR 64u
-/* Bytes behind a block in which records show that it was none of theirs; and blocks whose times are looked at. */
-#define BLOCK_NEAR 256u
+/* Blocks whose times are looked at. */
 #define UNDONE_TRIES 64u
 /* Registrations behind a block that can be carried over to the provider that they are meant for. */
 #define CARRIED_MAX 64u
@@ -272,6 +271,13 @@ static unsigned changes_against(struct fxt_walk *w, uint64_t at, uint64_t since,
 	return 0;
 }
 
+/* Whether a block that begins there cut a record: one of the last two regions of damage has its first byte. */
+static bool begins_in_damage(const struct fxt_doubt *d, uint64_t from)
+{
+	return (d->seam && from >= d->seam - d->seam_length && from <= d->seam) ||
+	       (d->before.until && from >= d->before.from && from <= d->before.until);
+}
+
 /* How many of the last changes are in a block that ends in the last region of damage or next to the position, and is from elsewhere
  * by its times: what follows it is not meant for what it registered. 0: there is none. */
 static unsigned changes_in_block(struct fxt_walk *w, bool behind, struct fxt_block *b)
@@ -279,11 +285,13 @@ static unsigned changes_in_block(struct fxt_walk *w, bool behind, struct fxt_blo
 	struct fxt_doubt *d = &w->doubt;
 	struct fxt_registry *reg = &w->registry;
 	const unsigned count = fxt_journal_recent(reg);
-	const uint64_t at = w->report.here.at, near = behind ? d->seam_length : BLOCK_NEAR, from = at > near ? at - near : at;
+	/* Its end may cut a long record, and the first ones behind it may refer to nothing. */
+	const uint64_t at = w->report.here.at,
+		       from = behind ? at - d->seam_length : fxt_position_recent(&w->report.here, FXT_RECENT);
 
 	for (uint64_t size = FXT_SECTOR_BYTES; size <= FXT_BLOCK_BYTES; size *= 2) {
 		unsigned n = 0;
-		b->until = at / size * size;
+		b->until = (behind ? at + RECORD_NEAR : at) / size * size;
 		b->from = b->until - size;
 		if (b->until < from || b->until < size)
 			return 0;
@@ -294,7 +302,7 @@ static unsigned changes_in_block(struct fxt_walk *w, bool behind, struct fxt_blo
 			continue;
 		if (d->undone_count == FXT_UNTIMELY_MAX || d->undone_tries++ >= UNDONE_TRIES)
 			return 0;
-		if (fxt_is_untimely(&w->resync, w->report.here.size, b))
+		if (fxt_is_untimely(&w->resync, w->report.here.size, b, begins_in_damage(d, b->from) ? 1 : FXT_TIMES_LEAST))
 			return n;
 	}
 	return 0;
@@ -378,9 +386,9 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 	if (!n)
 		return false;
 	if (!may_undo(w, n) || !may_write(w, n) || !undo(w, n, since)) {
-		w->doubt.undone = w->doubt.seam;
+		if (!w->doubt.context)
+			doubt_block(w, change);
 		w->doubt.context = true;
-		doubt_block(w, change);
 		return false;
 	}
 	if (unknown_refs && !behind && cause)

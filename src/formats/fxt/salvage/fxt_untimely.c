@@ -63,7 +63,7 @@ static bool is_away(const struct times *t, const struct stretch *s)
 	return away / FAR_TIMES > least;
 }
 
-bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b)
+bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b, unsigned least)
 {
 	const struct fxt_record *r = &y->other;
 	const uint64_t first = b->from > SIDE_BYTES ? b->from - SIDE_BYTES : 0;
@@ -87,7 +87,7 @@ bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block
 		at = cut ? edge : at + r->words * FXT_WORD;
 	}
 	const struct stretch *one = &t.inside[0], *two = &t.inside[1];
-	if (!t.has_before || !t.has_after || one->count + two->count < 2 || t.begins_section || t.after < t.before)
+	if (!t.has_before || !t.has_after || one->count + two->count < least || t.begins_section || t.after < t.before)
 		return false;
 	return is_away(&t, one) && (!two->count || is_away(&t, two));
 }
@@ -111,7 +111,7 @@ static void find(struct fxt_resync *y, uint64_t size, uint64_t from, uint64_t by
 	for (unsigned i = 0; i < *found; i++)
 		if (blocks[i].from < b.until && b.from < blocks[i].until)
 			return;
-	if (*found < FXT_UNTIMELY_MAX && b.until <= size && fxt_is_untimely(y, size, &b))
+	if (*found < FXT_UNTIMELY_MAX && b.until <= size && fxt_is_untimely(y, size, &b, FXT_TIMES_LEAST))
 		blocks[(*found)++] = b;
 }
 

@@ -22,8 +22,11 @@ struct fxt_block {
 	uint64_t from, until;
 };
 
-/* Whether the block is from elsewhere. Reads some kilobytes. */
-bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b);
+/* Times in a block that tell, where nothing else does. */
+#define FXT_TIMES_LEAST 2u
+
+/* Whether the block is from elsewhere: it has so many times at least, and they are far. Reads some kilobytes. */
+bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block *b, unsigned least);
 
 /* Such blocks, of 512 to 4096 bytes and aligned to their size, that begin or end at a leap. Writes FXT_UNTIMELY_MAX at most, and
  * returns how many; 0 where there may be more: then it is how the recorder writes. Sorts the leaps, and reads some
