@@ -12,6 +12,7 @@
 
 #define KTRACE_MAGIC UINT32_C(0x55aa0300)
 #define KTRACE_MAGIC_KERNEL UINT32_C(0x00001000) /* the kernel's own V3 header tag */
+#define KTRACE_MAJOR_KERNEL 14u			 /* major version of such a header, at most */
 #define KTRACE_MAGIC_RAW1 UINT32_C(0x55aa0101)
 #define KTRACE_MAGIC_RAW1_OLD UINT32_C(0x55aa0100)
 #define KTRACE_MAGIC_RAW2 UINT32_C(0x55aa0200)

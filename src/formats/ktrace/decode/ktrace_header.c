@@ -31,7 +31,7 @@ static void header_check(const struct ktrace_header *h, struct issues *issues)
 		header_issue(issues, kernel_v3_magic, KTRACE_AT_MAGIC, 4, h->magic);
 	else if (h->magic != KTRACE_MAGIC)
 		header_issue(issues, bad_magic, KTRACE_AT_MAGIC, 4, h->magic);
-	if (h->major > 1 && h->magic != KTRACE_MAGIC_KERNEL)
+	if (h->major > (h->magic == KTRACE_MAGIC_KERNEL ? KTRACE_MAJOR_KERNEL : 1u))
 		header_issue(issues, header_major_unsupported, KTRACE_AT_MAJOR, 2, (uint64_t)h->major << 16 | h->minor);
 	if (h->minor)
 		header_issue(issues, header_minor_nonzero, KTRACE_AT_MINOR, 2, h->minor);

@@ -277,8 +277,8 @@ struct ktrace_form ktrace_form_find(struct window *window, uint32_t word)
 		return (struct ktrace_form){ .magic = word, .raw = true, .bits = 32 };
 	if (word == KTRACE_MAGIC_KERNEL) {
 		const uint8_t *p = window_at(window, 0, KTRACE_HEADER);
-		bool valid = p && load_u16(p + 4, false) <= 14 && load_u64(p + 8, false) >= 40;
-		return (struct ktrace_form){ .magic = word, .bits = valid ? 24 : 0 };
+		if (p && load_u16(p + 4, false) <= KTRACE_MAJOR_KERNEL && load_u64(p + 8, false) >= 40)
+			return (struct ktrace_form){ .magic = word, .bits = 24 };
 	}
 	if (v3_header_is_valid(window))
 		return (struct ktrace_form){ .magic = word, .bits = 12 };

@@ -216,6 +216,7 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	char where[64];
 
 	w->events.seen = true;
+	(void)ktrace_version_check(w, chunk);
 	if (whole != x->size && *rule == KTRACE_RULE_COUNT) {
 		*rule = KTRACE_RULE_events_partial_record;
 		chunk_report(w, KTRACE_RULE_events_partial_record, chunk, KTRACE_CHUNK_HEADER + x->size,
@@ -236,6 +237,8 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 	if (stretch.resized && ktrace_chunk_whole(chunk, chunk->size, w->in.is_64) == chunk->size && chunk->size >> 62 == 0)
 		stretch.surplus = (int64_t)x->size - (int64_t)chunk->size;
 	uint64_t kept = 8 + ktrace_events_walk(w, &stretch);
+	if (kept > 8)
+		w->events.last = data + kept - ktrace_event_size(w->in.is_64);
 	if (kept != x->size && *rule == KTRACE_RULE_COUNT)
 		*rule = KTRACE_RULE_events_damaged;
 	/* Every writer that is known stores 0. */

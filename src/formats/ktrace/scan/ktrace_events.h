@@ -20,6 +20,7 @@ struct ktrace_events {
 	bool lost;		   /* an event records that others were lost */
 	uint64_t first_time;	   /* of the first record */
 	uint64_t earliest, latest; /* of records that time steps back to, and from; 0: it never does */
+	uint64_t last;		   /* offset of the last record of the last events chunk; 0: there is none */
 	uint64_t future;	   /* lower bound that an earlier events chunk states ... */
 	uint64_t future_at;	   /* ... with its header at this offset */
 	uint64_t block;	  /* the latest time of a block of records that are later than those behind them; UINT64_MAX: passed */

@@ -178,6 +178,16 @@ static bool header_begins(const uint8_t *bytes, uint64_t length)
 	return false;
 }
 
+/* Whether the bytes that are surplus in the structure are the beginning of one, and a whole one follows. */
+static bool is_second_header(struct ktrace_walk *w, const struct ktrace_header_shift *s, const uint8_t header[KTRACE_HEADER])
+{
+	const uint64_t at = s->first > KTRACE_HEADER && !s->lost ? s->first - KTRACE_HEADER : 0;
+	uint8_t mark[4];
+
+	return at && header_begins(header, at) && source_read(w->in.source, at, mark, sizeof(mark)) == TM_OK &&
+	       header_begins(mark, sizeof(mark));
+}
+
 /* Bytes that were inserted into the structure, or removed, or all of it: header becomes what it was before, as far as it is known.
  * Returns where the first chunk is. */
 static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_HEADER])
@@ -195,7 +205,7 @@ static uint64_t header_shift_check(struct ktrace_walk *w, uint8_t header[KTRACE_
 	if (!s.lost)
 		ktrace_foreign_find(w, 4, whole ? s.first - KTRACE_HEADER : s.first);
 	ktrace_repair_header_anew(&w->repair, s.header, s.first);
-	if (whole && header_begins(header, s.first - KTRACE_HEADER))
+	if (whole ? header_begins(header, s.first - KTRACE_HEADER) : is_second_header(w, &s, header))
 		ktrace_foreign_doubt(w, s.first - KTRACE_HEADER);
 	memcpy(header, s.header, KTRACE_HEADER);
 	ktrace_foreign_find(w, KTRACE_AT_SIZE, whole ? s.first - KTRACE_HEADER : s.first);

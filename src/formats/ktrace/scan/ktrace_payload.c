@@ -372,26 +372,31 @@ static void payload_content(struct ktrace_walk *w, const struct ktrace_chunk *ch
 		stackshot_check(w, chunk, size);
 }
 
-void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth)
+bool ktrace_version_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
 {
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
 	uint16_t major = chunk->major & (uint16_t)~KTRACE_SUBCHUNKS;
 	struct finding *fd;
 
 	if (chunk->major & KTRACE_SUBCHUNKS) {
-		if (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY) {
-			subchunks_check(w, chunk, size, depth);
-			return;
-		}
 		fd = payload_report(w, KTRACE_RULE_chunk_reserved_version_bit, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
 				    "version 0x%04x has the bit of chunks with sub-chunks", chunk->major);
 		finding_field(fd, chunk->offset + 4, 2, "major version = 0x%04x", chunk->major);
 	}
-	if (kind && kind->major_max != 0xffff && major > kind->major_max) {
-		fd = payload_report(w, KTRACE_RULE_chunk_unsupported_major, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
-				    "version %u; readers know up to %u", major, kind->major_max);
-		finding_field(fd, chunk->offset + 4, 2, "major version = %u", major);
-	} else if (kind) {
+	if (!kind || kind->major_max == 0xffff || major <= kind->major_max)
+		return true;
+	fd = payload_report(w, KTRACE_RULE_chunk_unsupported_major, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
+			    "version %u; readers know up to %u", major, kind->major_max);
+	finding_field(fd, chunk->offset + 4, 2, "major version = %u", major);
+	return false;
+}
+
+void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth)
+{
+	const struct ktrace_kind *kind = ktrace_kind_find(chunk->tag);
+
+	if (chunk->major & KTRACE_SUBCHUNKS && (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY))
+		subchunks_check(w, chunk, size, depth);
+	else if (ktrace_version_check(w, chunk) && kind)
 		payload_content(w, chunk, kind, size);
-	}
 }

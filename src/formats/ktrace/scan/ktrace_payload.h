@@ -4,6 +4,8 @@
 
 #include "formats/ktrace/scan/ktrace_walk.h"
 
+/* The version of a chunk of any kind. False: readers do not know it. */
+bool ktrace_version_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk);
 /* size: what is kept of the data. depth: of sub-chunks. */
 void ktrace_payload_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, unsigned depth);
 

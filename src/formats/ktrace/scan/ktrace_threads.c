@@ -148,8 +148,11 @@ static void thread_check(struct thread_walk *t, const struct ktrace_thread *thre
 
 	if (!thread->pid) {
 		thread_count(t, threadmap_unused_entry, offset);
-		/* What a hole left of an entry. */
-		if (thread->name[0] ? !thread->tid : thread->tid || !bytes_are_zero(thread->name, KTRACE_NAME))
+		/* What a hole left of an entry; it may begin in the one before. */
+		const bool left = thread->name[0] ? !thread->tid : thread->tid || !bytes_are_zero(thread->name, KTRACE_NAME);
+		if (left && !thread->tid)
+			thread_doubt_before(t, offset);
+		if (left)
 			ktrace_odd_add(&t->odd, offset, offset + ktrace_thread_size(t->walk->in.is_64));
 	}
 	if (thread->pid < 0 || thread->pid > KTRACE_PID_MAX) {

@@ -184,10 +184,14 @@ static void v3_finish(struct ktrace_walk *w)
 		finding_report(f, KTRACE_RULE_no_events, w->in.source, 0, 0, "the file has no events");
 	else if (!w->cpu_map)
 		finding_report(f, KTRACE_RULE_cpumap_missing, w->in.source, 0, 0, "the file has no CPU map");
-	if (w->clock.summary_offset && w->clock.summary_time < w->in.last_time)
-		finding_report(f, KTRACE_RULE_summary_before_last_event, w->in.source, w->clock.summary_offset, 8,
-			       "the summary gives tick %" PRIu64 " as the time of the last event; one is at %" PRIu64,
-			       w->clock.summary_time, w->in.last_time);
+	if (!w->clock.summary_offset || w->clock.summary_time >= w->in.last_time)
+		return;
+	finding_report(f, KTRACE_RULE_summary_before_last_event, w->in.source, w->clock.summary_offset, 8,
+		       "the summary gives tick %" PRIu64 " as the time of the last event; one is at %" PRIu64,
+		       w->clock.summary_time, w->in.last_time);
+	ktrace_odd_report(&w->repair, KTRACE_RULE_summary_before_last_event, w->clock.summary_offset, w->clock.summary_offset + 8);
+	ktrace_odd_report(&w->repair, KTRACE_RULE_summary_before_last_event, w->events.last,
+			  w->events.last + ktrace_event_size(w->in.is_64));
 }
 
 #define HEAD_BYTES 16384u /* of a block of another capture that may stand at the beginning */
