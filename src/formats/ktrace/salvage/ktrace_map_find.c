@@ -81,3 +81,17 @@ struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map,
 	}
 	return gap;
 }
+
+uint64_t ktrace_map_rest(struct ktrace_input *in, uint64_t limit, uint64_t *end)
+{
+	const uint32_t size = ktrace_thread_size(in->is_64);
+	uint64_t map = 0;
+
+	while (map < size && ktrace_map_run(in, map, limit, MAP_RUN) < MAP_RUN)
+		map++;
+	*end = map;
+	for (uint64_t at = map; map < size && limit - at >= size && ktrace_map_goes_on(in, at, limit); at += size)
+		if (map_entry_is_strict(in, at, limit))
+			*end = at + size;
+	return map;
+}

@@ -15,6 +15,10 @@ struct ktrace_map_gap ktrace_map_gap_find(struct ktrace_input *in, uint64_t map,
 /* How many entries from `at` on, up to `most`, are threads with names that are padded with zeros. */
 unsigned ktrace_map_run(struct ktrace_input *in, uint64_t at, uint64_t limit, unsigned most);
 
+/* Where the entries begin that are left of a map at the beginning of the file, and where they end, in front of `limit`: both the
+ * same where there are none. */
+uint64_t ktrace_map_rest(struct ktrace_input *in, uint64_t limit, uint64_t *end);
+
 /* Whether the map may go on with the entry at `at`: one as kernels write it, a filler, or one in front of such. */
 bool ktrace_map_goes_on(struct ktrace_input *in, uint64_t at, uint64_t limit);
 

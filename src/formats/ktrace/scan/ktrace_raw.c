@@ -358,16 +358,26 @@ static void raw_events(struct ktrace_walk *w, struct ktrace_raw *raw)
 	raw_records(w, raw);
 }
 
-/* Entries of a thread map directly in front of the records that are left. Only version 0 has them there: others fill a page up. */
-static uint64_t raw_rest_threads(struct ktrace_walk *w, uint64_t events)
+/* Entries of a thread map that are left: directly in front of the records in version 0, else at the beginning of the file, and the
+ * page is filled up behind them. */
+static void raw_rest_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 {
 	const uint32_t entry = ktrace_thread_size(w->in.is_64);
+	const uint64_t events = raw->events;
 	uint64_t threads = 0;
 
 	while (threads < KTRACE_RAW0_THREADS_MAX && events >= (threads + 1) * entry &&
 	       ktrace_map_run(&w->in, events - (threads + 1) * entry, events, 1))
 		threads++;
-	return events % KTRACE_PAGE ? threads : 0;
+	raw->map_end = events;
+	raw->map = events - threads * entry;
+	if (!threads || events % KTRACE_PAGE == 0)
+		raw->map = ktrace_map_rest(&w->in, events, &raw->map_end);
+	raw->threads = (raw->map_end - raw->map) / entry;
+	if (raw->threads > KTRACE_RAW0_THREADS_MAX || !raw->threads) {
+		raw->threads = 0;
+		raw->map = raw->map_end = events;
+	}
 }
 
 /* Whether only version 0, which states no rate of a clock, has records at such a place: in other versions of RAW they begin with a
@@ -384,10 +394,10 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, 
 	uint8_t count[4];
 
 	w->in.is_64 = rest->is_64;
-	raw->events = raw->map_end = rest->events;
-	raw->threads = raw_rest_threads(w, rest->events);
+	raw->events = rest->events;
+	raw_rest_map(w, raw);
 	w->head.moved = true;
-	raw->map = w->head.map = raw->map_end - raw->threads * ktrace_thread_size(rest->is_64);
+	w->head.map = raw->map;
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW");
 	finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->in.source, 0, raw->map ? raw->map : 4,
 		       "the beginning of the file is lost; %s-bit records of events begin at 0x%" PRIx64, rest->is_64 ? "64" : "32",
@@ -402,13 +412,16 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, 
 		/* What hit the beginning may have hit the first of them. */
 		ktrace_repair_doubt(r, raw->map, raw->map + ktrace_thread_size(rest->is_64), "the first entry that is left");
 		ktrace_threads_check(w, raw->map, raw->threads, false);
-	} else if (raw_rest_is_raw0(rest)) {
-		ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64),
-				    "the first record that is left");
-	} else {
+		ktrace_repair_drop(r, raw->map_end, raw->events, KTRACE_RULE_bad_magic,
+				   "what filled a page up behind the thread map");
+	}
+	if (raw->map_end < raw->events || (!raw->threads && !raw_rest_is_raw0(rest))) {
 		/* What their times are counted in is lost, if the file said so. */
 		ktrace_repair_doubt(r, rest->events, w->in.source->size,
 				    "records whose header is lost, and with it the rate of their clock");
+	} else if (!raw->threads) {
+		ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64),
+				    "the first record that is left");
 	}
 	raw_records(w, raw);
 }
