@@ -101,8 +101,10 @@ static bool will_be_same(const char *path, const char *other)
 bool cli_path_same(const char *path, const char *other)
 {
 	struct stat a, b;
-	bool there = stat(path, &a) == 0, other_there = stat(other, &b) == 0;
 
+	if (!strcmp(path, other))
+		return true;
+	bool there = stat(path, &a) == 0, other_there = stat(other, &b) == 0;
 	return there && other_there ? is_same_file(&a, &b) : there == other_there && will_be_same(path, other);
 }
 

@@ -31,7 +31,7 @@ static int repair_check_inputs(const struct cli_options *o, const struct cli_lis
 
 static bool repair_same_file(const char *path, const char *other)
 {
-	return path && other && strcmp(other, "-") && (!strcmp(path, other) || cli_path_same(path, other));
+	return path && other && strcmp(other, "-") && cli_path_same(path, other);
 }
 
 static int repair_check_paths(const struct cli_options *o)

@@ -77,9 +77,9 @@ static int save_check(const struct cli_options *o, const struct cli_targets *tar
 			code = cli_path_check_output("--save", file, t->path);
 	}
 	for (size_t i = 0; i < before && !code; i++)
-		if (!cli_saves_parse(o->save.items[i], &printer, &other) && (!strcmp(file, other) || cli_path_same(file, other)))
+		if (!cli_saves_parse(o->save.items[i], &printer, &other) && cli_path_same(file, other))
 			code = cli_usage("--save=%s and --save=%s name the same file", o->save.items[i], text);
-	if (!code && o->update_baseline && o->baseline && (!strcmp(file, o->baseline) || cli_path_same(file, o->baseline)))
+	if (!code && o->update_baseline && o->baseline && cli_path_same(file, o->baseline))
 		code = cli_usage("--save=%s and --baseline name the same file", text);
 	return code;
 }
