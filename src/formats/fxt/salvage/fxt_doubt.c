@@ -59,6 +59,27 @@ uint64_t fxt_doubt_length_at(struct fxt_doubt *d, uint64_t at)
 	return fxt_size(fxt_doubt_header_at(d, at)) * FXT_WORD;
 }
 
+bool fxt_doubt_is_undone(const struct fxt_doubt *d, uint64_t from, uint64_t until)
+{
+	for (unsigned i = 0; i < d->undone_count; i++)
+		if (from >= d->undone_blocks[i].from && until <= d->undone_blocks[i].until)
+			return true;
+	return false;
+}
+
+/* Whether there are two providers or more, which only a block from elsewhere does not have. */
+static bool has_several(const struct fxt_doubt *d)
+{
+	const struct fxt_registry *reg = d->registry;
+	size_t here = 0;
+
+	if (!d->undone_count)
+		return reg->count > 2;
+	for (size_t i = 0; i < reg->count && here <= 2; i++)
+		here += !fxt_doubt_is_undone(d, reg->list[i]->offset, reg->list[i]->offset) || reg->list[i]->anonymous;
+	return here > 2;
+}
+
 /* Lists [from, until) in front of the position, if it is the record before. */
 static void doubt_last(struct fxt_doubt *d, const char *why)
 {
@@ -446,7 +467,7 @@ static void distrust_region(struct fxt_doubt *d, uint64_t until, struct fxt_loss
 	if (!p->initialized && !p->timed)
 		p->distrust.clock = true;
 	/* One record: the magic number. */
-	if ((p->anonymous && p->records <= 1) || fxt_doubt_several(d))
+	if ((p->anonymous && p->records <= 1) || has_several(d))
 		d->context = true;
 	d->section_gap = d->section_gap ? d->section_gap : until;
 }
@@ -461,14 +482,6 @@ void fxt_doubt_block(struct fxt_doubt *d, uint64_t from, uint64_t change, uint64
 	trust->from = trust->until && trust->from < from ? trust->from : from;
 	trust->until = until;
 	distrust_range(d, change, until);
-}
-
-bool fxt_doubt_is_undone(const struct fxt_doubt *d, uint64_t from, uint64_t until)
-{
-	for (unsigned i = 0; i < d->undone_count; i++)
-		if (from >= d->undone_blocks[i].from && until <= d->undone_blocks[i].until)
-			return true;
-	return false;
 }
 
 void fxt_doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until)
@@ -487,7 +500,7 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at)
 	if (!d->plan)
 		return;
 	/* With a second provider it turns out that a record may have been lost that changes to it. */
-	if (d->section_gap && fxt_doubt_several(d) && d->section_gap < at) {
+	if (d->section_gap && has_several(d) && d->section_gap < at) {
 		fxt_doubt_list(d, d->section_gap, at - d->section_gap, "the record that says whose it is may be lost");
 		p->distrust.from = p->distrust.until ? p->distrust.from : d->section_gap;
 		p->distrust.until = at;
@@ -836,7 +849,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 
 	if (!d->plan)
 		return false;
-	if (unknown_refs && fxt_doubt_several(d) && refers_elsewhere(d->registry, r))
+	if (unknown_refs && has_several(d) && refers_elsewhere(d->registry, r))
 		distrust_section(d);
 	fxt_doubt_foreign(d, fxt_seam_pass(&d->seams, d->registry, d->here->at), d->here->at);
 	if (fxt_is_hit(r))
@@ -928,7 +941,6 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	const unsigned blocks = d->plan ? doubt_out_of_place(d) : 0;
-	fxt_doubt_mistaken_providers(d);
 	const struct fxt_unpaired u = { d->resync, d->registry->nesting, d->plan, d->source };
 	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
 	if (!errors)

@@ -111,8 +111,6 @@ void fxt_doubt_leave(struct fxt_doubt *d, uint64_t at);
 void fxt_doubt_foreign(struct fxt_doubt *d, uint64_t from, uint64_t until);
 /* Whether [from, until] is in a block from elsewhere, and what that changed is undone behind it. */
 bool fxt_doubt_is_undone(const struct fxt_doubt *d, uint64_t from, uint64_t until);
-/* Whether there are two providers or more, which only such a block does not have. */
-bool fxt_doubt_several(const struct fxt_doubt *d);
 /* The record at the position refers to a provider that nothing introduces. */
 void fxt_doubt_provider(struct fxt_doubt *d, uint32_t missing);
 /* At the end of the file: provider info records that may be those of such providers, damaged. */

@@ -4,18 +4,6 @@
 /* Providers of a file that are compared with one that is missing; of many, ids are near each other anyway. */
 #define PROVIDERS_COMPARED 64u
 
-bool fxt_doubt_several(const struct fxt_doubt *d)
-{
-	const struct fxt_registry *reg = d->registry;
-	size_t here = 0;
-
-	if (!d->undone_count)
-		return reg->count > 2;
-	for (size_t i = 0; i < reg->count && here <= 2; i++)
-		here += !fxt_doubt_is_undone(d, reg->list[i]->offset, reg->list[i]->offset) || reg->list[i]->anonymous;
-	return here > 2;
-}
-
 /* Where the records end that follow the provider record at `at`: at the next one that says whose records follow. */
 static uint64_t provider_end(struct fxt_doubt *d, uint64_t at)
 {

@@ -349,6 +349,7 @@ static void finish(struct fxt_walk *w)
 						    "no record is a magic number record");
 	}
 	fxt_doubt_missing(&w->doubt);
+	fxt_doubt_mistaken_providers(&w->doubt);
 	fxt_missing_report(&w->registry);
 	fxt_nesting_report(&w->nesting);
 	fxt_operations_report(&w->operations);
