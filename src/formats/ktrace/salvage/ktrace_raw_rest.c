@@ -30,14 +30,13 @@ bool ktrace_raw_rest_begins(struct window *window, uint64_t at, bool is_64)
 	return distinct > records / 2;
 }
 
-/* Records in front of those, whose times are not in order with them: what a recorder notes when it starts. */
-static uint64_t records_before(struct window *window, uint64_t at)
+uint64_t ktrace_raw_rest_before(struct window *window, uint64_t at, uint64_t first)
 {
 	const uint32_t size = ktrace_event_size(true);
 	const uint8_t *p = window_at(window, at, size);
 	const uint64_t time = p ? ktrace_record_decode(p, true).time : 0;
 
-	for (unsigned n = 0; n < KTRACE_REST_RECORDS && at >= size; n++, at -= size) {
+	for (unsigned n = 0; n < KTRACE_REST_RECORDS && at - first >= size; n++, at -= size) {
 		p = window_at(window, at - size, size);
 		const struct ktrace_event e = p ? ktrace_record_decode(p, true) : (struct ktrace_event){ 0 };
 		if (!p || !e.debugid || ktrace_record_failures(&e, true) || e.cpu >= REST_CPUS || ktrace_record_leaps(&e, time))
@@ -54,6 +53,6 @@ struct ktrace_raw_rest ktrace_raw_rest_find(struct window *window)
 	for (uint64_t at = first; at - first < KTRACE_REST_BYTES && window_left(window, at); at++)
 		for (unsigned is_64 = 2; is_64--;)
 			if (ktrace_raw_rest_begins(window, at, is_64))
-				return (struct ktrace_raw_rest){ is_64 ? records_before(window, at) : at, is_64 };
+				return (struct ktrace_raw_rest){ at, is_64 };
 	return (struct ktrace_raw_rest){ UINT64_MAX, false };
 }

@@ -19,4 +19,8 @@ struct ktrace_raw_rest ktrace_raw_rest_find(struct window *window);
 #define KTRACE_REST_RECORDS 64u
 bool ktrace_raw_rest_begins(struct window *window, uint64_t at, bool is_64);
 
+/* Where 64-bit records begin that go on at `at`, not in front of `first`: those a recorder notes when it starts are later than the
+ * ones behind them. */
+uint64_t ktrace_raw_rest_before(struct window *window, uint64_t at, uint64_t first);
+
 #endif

@@ -378,6 +378,9 @@ static void raw_rest_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 		raw->threads = 0;
 		raw->map = raw->map_end = events;
 	}
+	/* Without a map, readers know records by their order alone. */
+	if (raw->threads && w->in.is_64)
+		raw->events = ktrace_raw_rest_before(&w->in.window, events, raw->map_end);
 }
 
 /* Whether only version 0, which states no rate of a clock, has records at such a place: in other versions of RAW they begin with a
@@ -401,7 +404,7 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, 
 	(void)snprintf(w->scan->version, sizeof(w->scan->version), "RAW");
 	finding_report(w->scan->findings, KTRACE_RULE_bad_magic, w->in.source, 0, raw->map ? raw->map : 4,
 		       "the beginning of the file is lost; %s-bit records of events begin at 0x%" PRIx64, rest->is_64 ? "64" : "32",
-		       rest->events);
+		       raw->events);
 	ktrace_foreign_find(w, 0, raw->map);
 	store_u32(count, (uint32_t)raw->threads, false);
 	ktrace_repair_insert(r, 0, count, sizeof(count), KTRACE_RULE_bad_magic, "number of entries of the thread map");
@@ -417,7 +420,7 @@ static void raw_rest(struct ktrace_walk *w, const struct ktrace_raw_rest *rest, 
 	}
 	if (raw->map_end < raw->events || (!raw->threads && !raw_rest_is_raw0(rest))) {
 		/* What their times are counted in is lost, if the file said so. */
-		ktrace_repair_doubt(r, rest->events, w->in.source->size,
+		ktrace_repair_doubt(r, raw->events, w->in.source->size,
 				    "records whose header is lost, and with it the rate of their clock");
 	} else if (!raw->threads) {
 		ktrace_repair_doubt(r, rest->events, rest->events + ktrace_event_size(rest->is_64),
