@@ -630,6 +630,16 @@ static void distrust_hit_type(struct fxt_doubt *d, const struct fxt_record *r)
 		distrust_thread(d->registry->provider, o->id);
 }
 
+/* A block of a disk that took the place of one inside of a payload shows by its records, where there is other damage. */
+static void note_filled(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const uint64_t at = d->here->at, from = at + r->payload_at, until = from + r->payload_length;
+
+	if (r->payload_length >= FXT_SECTOR_BYTES && d->filled_count < FXT_FILLED_MAX &&
+	    fxt_inner_records(d->resync, from - FXT_WORD, until) < until)
+		d->filled[d->filled_count++] = (struct fxt_block){ at, at + r->words * FXT_WORD };
+}
+
 void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool doubtful)
 {
 	struct fxt_provider *p = d->registry->provider;
@@ -656,6 +666,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		distrust_region(d, d->here->at + r->words * FXT_WORD,
 				(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
 	distrust_hit_type(d, r);
+	note_filled(d, r);
 	if (may_be_another(d, r))
 		distrust_region(d, d->here->at + r->words * FXT_WORD,
 				(struct fxt_loss){ .registrations = r->words > 1, .bytes = r->words * FXT_WORD, .others = true });
@@ -945,6 +956,9 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
 	if (!errors)
 		fxt_unpaired_few(&u, report);
+	for (unsigned i = 0; d->plan && errors && i < d->filled_count; i++)
+		fxt_doubt_list(d, d->filled[i].from, d->filled[i].until - d->filled[i].from,
+			       "has records in its payload: a block from elsewhere may be in it");
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);

@@ -31,6 +31,9 @@ struct fxt_unknown_provider {
 	uint64_t seam, next; /* ends of the region in front of it, and beginning of the one behind; 0: none */
 };
 
+/* Payloads with records in them that are remembered. */
+#define FXT_FILLED_MAX 16u
+
 struct fxt_doubt {
 	struct plan *plan; /* NULL: only check */
 	struct source *source;
@@ -46,6 +49,8 @@ struct fxt_doubt {
 	unsigned undone_count, undone_tries;
 	struct fxt_unknown_provider unknown[FXT_UNKNOWN_PROVIDERS];
 	unsigned unknown_count;
+	struct fxt_block filled[FXT_FILLED_MAX]; /* records with a payload that has records in a row */
+	unsigned filled_count;
 	uint64_t undone;       /* the seam for which changes were undone; 0: none */
 	uint64_t seam_length;  /* of that region */
 	uint64_t seam_stated;  /* where the record that begins it ends by its size */
