@@ -27,11 +27,15 @@ static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t
 	return true;
 }
 
-/* Whether a chunk with a chain starts there; cheap tests come first: versions are small, tags have few bits. */
+/* Whether a chunk with a chain starts there; cheap tests come first: versions are small, tags have few bits, sizes fit. */
 static bool chunk_candidate(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t limit)
 {
-	uint32_t tag = load_u32(p, false);
-	return tag && load_u16(p + 6, false) <= 16 && (load_u16(p + 4, false) & ~KTRACE_SUBCHUNKS) <= 16 &&
+	const uint32_t tag = load_u32(p, false);
+	const uint64_t size = load_u64(p + 8, false);
+	const bool fits = size <= limit - at - KTRACE_CHUNK_HEADER || size == KTRACE_SIZE_UNFINISHED ||
+			  tag == KTRACE_TAG_UNFINISHED;
+
+	return tag && fits && load_u16(p + 6, false) <= 16 && (load_u16(p + 4, false) & ~KTRACE_SUBCHUNKS) <= 16 &&
 	       (tag <= 0x20000 || tag == KTRACE_TAG_UNFINISHED || ktrace_kind_find(tag)) && chunk_chain_holds(in, at, limit);
 }
 
