@@ -75,7 +75,7 @@ static uint32_t content_of(const struct fxt_record *r)
 {
 	const struct fxt_thread_ref *t = &r->threads[0];
 	const uint64_t hash = r->type == FXT_THREAD ? fxt_hash_mix(fxt_hash_mix(FXT_HASH_SEED, t->process), t->thread)
-						    : fxt_hash(r->data + r->text_at, r->text_length);
+						    : fxt_hash(r->data + r->text_at, (size_t)r->text_length);
 	return (uint32_t)(hash >> 33);
 }
 

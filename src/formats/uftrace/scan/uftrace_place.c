@@ -94,7 +94,7 @@ void uftrace_place_forget(struct uftrace_stream *t)
 {
 	t->era += UINT64_C(1) << UFTRACE_ADDRESS_BITS;
 	if (!t->era) {
-		memset(t->places, 0, (t->place_mask + 1) * sizeof(*t->places));
+		memset(t->places, 0, (size_t)(t->place_mask + 1) * sizeof(*t->places));
 		t->era = UINT64_C(1) << UFTRACE_ADDRESS_BITS;
 	}
 }
