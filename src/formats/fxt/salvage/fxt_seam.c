@@ -13,14 +13,15 @@ static uint64_t sector_in(const struct fxt_seam *s)
 	return s->until / FXT_SECTOR_BYTES * FXT_SECTOR_BYTES;
 }
 
-uint64_t fxt_seam_block(const struct fxt_seam *s, uint64_t from, uint64_t until)
+/* Whether a block of some size may begin in the seam s and end in [from, until]. */
+static bool is_block(const struct fxt_seam *s, uint64_t from, uint64_t until)
 {
 	for (uint64_t size = FXT_SECTOR_BYTES; size <= FXT_BLOCK_BYTES; size *= 2) {
 		const uint64_t end = until / size * size;
 		if (end >= from && end >= size && end - size >= s->from && end - size <= s->until)
-			return size;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool region)
@@ -33,7 +34,7 @@ uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool r
 	if (s->count == FXT_SEAMS_MAX || until - from > SEAM_BYTES)
 		return FXT_NO_BLOCK;
 	for (unsigned i = 0; i < s->count; i++)
-		if (fxt_seam_block(&s->list[i], from, until))
+		if (is_block(&s->list[i], from, until))
 			begin = s->list[i].until;
 	const struct fxt_seam *last = &s->list[s->count];
 	s->list[s->count++] = (struct fxt_seam){ from, until, region };

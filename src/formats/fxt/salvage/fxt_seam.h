@@ -23,8 +23,6 @@ struct fxt_seams {
 	bool burst;	       /* fxt_seam_missing() found one */
 };
 
-/* Size of a block that may begin in the seam s and ends in [from, until], aligned to its size; 0: there is none. */
-uint64_t fxt_seam_block(const struct fxt_seam *s, uint64_t from, uint64_t until);
 /* A seam may be in [from, until), which lies behind those so far. Returns where what is in front of it and may be a block begins;
  * FXT_NO_BLOCK: there is none. */
 uint64_t fxt_seam_add(struct fxt_seams *s, uint64_t from, uint64_t until, bool region);

@@ -278,8 +278,8 @@ static bool begins_in_damage(const struct fxt_doubt *d, uint64_t from)
 	       (d->before.until && from >= d->before.from && from <= d->before.until);
 }
 
-/* How many of the last changes are in a block that ends in the last region of damage or next to the position, and is from elsewhere
- * by its times: what follows it is not meant for what it registered. 0: there is none. */
+/* How many of the last changes are in a block that ends in the last region of damage or among the last records, and is from
+ * elsewhere by its times: what follows it is not meant for what it registered. 0: there is none. */
 static unsigned changes_in_block(struct fxt_walk *w, bool behind, struct fxt_block *b)
 {
 	struct fxt_doubt *d = &w->doubt;

@@ -1,5 +1,5 @@
 /* A thread is known by its koids alone. Where those of a reference or of a registration are hit, there is another thread, which has
- * the begin of a duration while the right one has its end, or the other way round. */
+ * the begin of a duration while the right one has its end, or the other way round; or koids that no other thread is near. */
 #include "formats/fxt/salvage/fxt_unpaired.h"
 
 #include <stdlib.h>
