@@ -3,16 +3,24 @@
 
 #include "formats/ktrace/salvage/ktrace_records.h"
 
+/* Whether the first of so many entries of the map, behind a hole at its beginning, are plausible ones of a width. What is behind
+ * the map is no evidence: repair may leave it out, and its output is asked the same. */
+static bool raw2_map_is_of(struct ktrace_input *in, const struct ktrace_raw *raw, uint64_t threads, bool is_64)
+{
+	const uint32_t entry = ktrace_thread_size(is_64);
+	const uint64_t hole = (ktrace_map_after_hole(&in->window, raw->map, entry) - raw->map) / entry;
+
+	return threads <= hole || ktrace_map_is_of(&in->window, raw->map, threads - hole, entry);
+}
+
 struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const struct ktrace_raw *raw)
 {
-	uint64_t file = in->source->size, page[2], threads = raw->threads < KTRACE_MAP_SAMPLE ? KTRACE_MAP_SAMPLE : raw->threads;
+	uint64_t file = in->source->size, page[2];
 	const struct ktrace_raw2_width as_stated = { 0 };
 	uint8_t head[KTRACE_HEAD];
 
-	/* The entries are tested without their count, which may be damaged as well; and before the records, since entries may pass
-	 * for records. */
-	bool stated = ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(in->is_64)),
-	     other = ktrace_map_is_of(&in->window, raw->map, threads, ktrace_thread_size(!in->is_64));
+	/* The entries are tested before the records, since entries may pass for records. */
+	bool stated = raw2_map_is_of(in, raw, raw->threads, in->is_64), other = raw2_map_is_of(in, raw, raw->threads, !in->is_64);
 	/* Where the records of another file say otherwise, what repair writes would be read by its map again. */
 	if (stated != other)
 		return (struct ktrace_raw2_width){ .other = other };
@@ -196,8 +204,13 @@ bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw 
 {
 	if (raw->version == 0)
 		return ktrace_raw0_find(&in->window, (uint32_t)raw->threads, kept).entry == ktrace_thread_size(in->is_64);
-	if (raw->version == 2)
-		return !ktrace_records_other_width(kept->bytes, kept->length, in->is_64);
+	if (raw->version == 2) {
+		/* The count may be another than the one that the width was found with. */
+		const uint64_t whole = raw->gap.from < raw->gap.until ? (raw->gap.from - raw->map) / ktrace_thread_size(in->is_64)
+								      : raw->threads;
+		return raw2_map_is_of(in, raw, whole, in->is_64) >= raw2_map_is_of(in, raw, whole, !in->is_64) &&
+		       !ktrace_records_other_width(kept->bytes, kept->length, in->is_64);
+	}
 	struct ktrace_raw1 form = ktrace_raw1_find(&in->window, raw->threads, kept);
 	return form.certain && form.map == raw->map && form.is_64 == in->is_64;
 }
