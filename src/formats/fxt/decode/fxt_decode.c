@@ -476,15 +476,18 @@ static void decode_event(struct reader *rd)
 	uint64_t h = r->header;
 
 	r->subtype = (uint8_t)fxt_bits(h, 16, 4);
-	if (r->subtype >= FXT_EVENT_TYPES) {
+	if (r->subtype >= FXT_EVENT_TYPES)
 		unknown(rd, FXT_RULE_unknown_event_type, r->subtype);
-		return;
-	}
 	take_timestamp(rd);
 	take_thread(rd, (uint8_t)fxt_bits(h, 24, 8), 2);
 	take_string(rd, (uint16_t)fxt_bits(h, 32, 16), field_at(rd, 0, 32), FXT_ROLE_CATEGORY, -1, false);
 	take_string(rd, (uint16_t)fxt_bits(h, 48, 16), field_at(rd, 0, 48), FXT_ROLE_NAME, -1, false);
 	take_arguments(rd, (unsigned)fxt_bits(h, 20, 4));
+	/* Up to here all types are the same. What a time of it means is not known. */
+	if (!r->known) {
+		r->has_timestamp = false;
+		return;
+	}
 	if (fxt_event_tails[r->subtype] && !r->fatal) {
 		r->tail = take_word(rd);
 		r->has_tail = !rd->failed;

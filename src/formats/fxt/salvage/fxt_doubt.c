@@ -610,6 +610,16 @@ static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r
 	       d->strange < FXT_STRANGE_HABIT;
 }
 
+static void distrust_another(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const uint64_t bytes = r->words * FXT_WORD, until = d->here->at + bytes;
+	const struct fxt_loss rest = fxt_lost(d->resync, d->registry, d->here->at, until);
+
+	/* It may be an event as well. */
+	if (rest.registrations || rest.others)
+		distrust_region(d, until, (struct fxt_loss){ .registrations = r->words > 1, .bytes = bytes, .others = true });
+}
+
 static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record *r)
 {
 	const uint64_t rate = d->registry->provider->distrust.rate;
@@ -668,8 +678,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	distrust_hit_type(d, r);
 	note_filled(d, r);
 	if (may_be_another(d, r))
-		distrust_region(d, d->here->at + r->words * FXT_WORD,
-				(struct fxt_loss){ .registrations = r->words > 1, .bytes = r->words * FXT_WORD, .others = true });
+		distrust_another(d, r);
 	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_TRACE_INFO) && d->here->at)
 		doubt_repeat(d, d->here->at, d->here->at);
 	/* Redefinitions turn out to be made: one may have been lost in each region of damage before. */
@@ -877,7 +886,8 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	why = why_by_place(d, r, wrote_magic);
 	if (!why && fxt_is_strange(r, d->registry->provider, d->active)) {
 		why = strange;
-		d->strange++;
+		if (d->strange++ < FXT_STRANGE_HABIT)
+			doubt_repeat(d, d->here->at, d->here->at + r->words * FXT_WORD);
 		d->faulty = d->here->at + r->words * FXT_WORD;
 	}
 	if (!why && (r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id) {
@@ -927,10 +937,13 @@ static unsigned undone_of(const struct fxt_doubt *d, struct fxt_block *blocks, u
 }
 
 /* Blocks from elsewhere by their times, and what was registered for others; returns how many blocks. */
-static unsigned doubt_out_of_place(struct fxt_doubt *d)
+static unsigned doubt_out_of_place(struct fxt_doubt *d, bool errors)
 {
 	struct fxt_block blocks[FXT_UNTIMELY_MAX];
-	const unsigned count = fxt_untimely_find(d->resync, d->here->size, &d->leaps, blocks);
+	unsigned count = fxt_untimely_find(d->resync, d->here->size, &d->leaps, blocks);
+
+	if (!errors)
+		count = fxt_untimely_rare(&d->leaps, blocks, count);
 
 	for (unsigned i = 0; i < count; i++)
 		fxt_doubt_list(d, blocks[i].from, blocks[i].until - blocks[i].from,
@@ -951,7 +964,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	if (d->plan && errors && d->other_rate)
 		fxt_doubt_list(d, d->other_rate, d->here->at - d->other_rate,
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
-	const unsigned blocks = d->plan ? doubt_out_of_place(d) : 0;
+	const unsigned blocks = d->plan ? doubt_out_of_place(d, errors) : 0;
 	const struct fxt_unpaired u = { d->resync, d->registry->nesting, d->plan, d->source };
 	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
 	if (!errors)

@@ -14,6 +14,8 @@
 #define BUDGET_FACTOR 16u
 /* Providers whose section records are looked for; of many, most have none near. */
 #define SECTION_PROVIDERS 64u
+/* Bytes of a section record that a cut left: of fewer, any zeros fit. */
+#define SECTION_REST 4u
 
 /* A region, and the times before and behind it. */
 struct lost {
@@ -126,13 +128,13 @@ static bool has_registration(struct lost *l, uint64_t at)
 	return false;
 }
 
-/* Whether the header at `at` was hit, the time behind it was not, and no other record is in the rest. */
+/* Whether the time of an event is at `at`, behind a header that was hit or cut out, and no other record is in the rest. */
 static bool is_headless_event(struct lost *l, uint64_t at)
 {
-	uint64_t time = l->until - at >= 2 * FXT_WORD ? word_at(l, at + FXT_WORD) : 0;
+	uint64_t time = l->until - at >= FXT_WORD ? word_at(l, at) : 0;
 
-	return l->until - at >= 2 * FXT_WORD && is_time(l, time) && !may_be_text(time, l->y->decoder->big_endian) &&
-	       !has_registration(l, at + FXT_WORD);
+	return l->until - at >= FXT_WORD && is_time(l, time) && !may_be_text(time, l->y->decoder->big_endian) &&
+	       !has_registration(l, at);
 }
 
 /* Whether an argument of the record that begins at `x` or behind it has a name that is registered. */
@@ -214,6 +216,12 @@ static bool is_noisy(const struct lost *l, uint64_t word)
 	return word >> 32 && word >> 32 != UINT32_MAX && !may_be_text(word, l->y->decoder->big_endian) && !is_time(l, word);
 }
 
+/* The byte of a word that comes first in the file. */
+static uint8_t first_byte(const struct lost *l, uint64_t word)
+{
+	return (uint8_t)(l->y->decoder->big_endian ? word >> 56 : word);
+}
+
 /* How many of the words from `at` on may have been hit, of which the first was. */
 static uint64_t hit_words(const struct lost *l, uint64_t at)
 {
@@ -229,8 +237,10 @@ static uint64_t hit_words(const struct lost *l, uint64_t at)
 	}
 	while (hit < words && word_at(l, at + hit * FXT_WORD) == first)
 		hit++;
-	/* The last one perhaps in part. */
-	return hit < words ? hit + (hit > 1 || !first) : hit;
+	/* The next one perhaps in part, if it begins as the fill does. */
+	if (hit < words && (hit > 1 || !first))
+		hit += first_byte(l, word_at(l, at + hit * FXT_WORD)) == first_byte(l, first);
+	return hit;
 }
 
 /* Whether [at, until) may be the text of a string record, or the end of it. */
@@ -266,14 +276,15 @@ static void rest_of(struct lost *l, uint64_t at, struct fxt_loss *loss)
 	loss->registrations = (hit - 1) / 2 + (tail <= 2 || ends_text(l, behind));
 }
 
-/* Whether the bytes at `at`, less than a word, are what a cut left of the section record of a provider. */
+/* Whether the bytes at `at`, less than a word, are what a cut left of the section record of a provider: half of it or more, for fewer
+ * bytes are rather inserted ones. */
 static bool is_section_rest(const struct lost *l, const struct fxt_registry *reg, uint64_t at)
 {
 	const size_t rest = (size_t)(l->until - at);
 	const uint8_t *p = window_at(&l->y->window, at, rest);
 	uint8_t section[FXT_WORD];
 
-	for (size_t i = 0; p && rest && i < reg->count && i <= SECTION_PROVIDERS; i++) {
+	for (size_t i = 0; p && rest >= SECTION_REST && i < reg->count && i <= SECTION_PROVIDERS; i++) {
 		store_u64(section,
 			  fxt_header(FXT_METADATA, 1) | fxt_field(16, 4, FXT_PROVIDER_SECTION) |
 				  fxt_field(20, 32, reg->list[i]->id),
@@ -317,8 +328,7 @@ struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_registry *reg, u
 		return loss;
 	}
 	const uint64_t odd = (until - at) % FXT_WORD, first = at + odd;
-	if (odd ? is_headless_event(&l, first - FXT_WORD) || is_headless_event(&l, first) || begins_event(&l, first)
-		: is_headless_event(&l, at))
+	if (is_headless_event(&l, first) || is_headless_event(&l, first + FXT_WORD) || (odd && begins_event(&l, first)))
 		return loss;
 	rest_of(&l, at, &loss);
 	return loss;

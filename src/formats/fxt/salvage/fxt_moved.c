@@ -19,7 +19,8 @@ struct moved {
 	} providers[FXT_MOVED_PROVIDERS_MAX];
 	unsigned current;   /* place in reg->list */
 	uint64_t section;   /* where the current section begins */
-	bool out;	    /* a registration in it is another provider's */
+	bool registered;    /* it registers something */
+	bool out;	    /* and a registration in it is another provider's */
 	struct map entries; /* registrations of such sections that are in force */
 	struct map known;   /* what is registered elsewhere, by hashes; none where it is too much */
 	bool full, unknown;
@@ -93,8 +94,8 @@ static void take_entry(struct moved *m, const struct fxt_record *r)
 	m->full = m->full || map_set(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id), 1, FXT_MOVED_ENTRIES_MAX) != TM_OK;
 }
 
-/* What the section from m->section to `until` registered. */
-static void take_entries(struct moved *m, uint64_t until)
+/* Takes what the section from m->section to `until` registered. */
+static void each_registration(struct moved *m, uint64_t until, void (*take)(struct moved *m, const struct fxt_record *r))
 {
 	const struct fxt_record *r = &m->y->other;
 
@@ -102,12 +103,9 @@ static void take_entries(struct moved *m, uint64_t until)
 		if (!fxt_decode_other(m->y, at))
 			continue;
 		if (registers(r))
-			take_entry(m, r);
+			take(m, r);
 		at += (r->words - 1) * FXT_WORD;
 	}
-	if (m->full)
-		doubt(m, m->section, m->source->size,
-		      "what it refers to may be another provider's, or registered in a block from elsewhere");
 }
 
 static void end_section(struct moved *m, uint64_t until)
@@ -115,9 +113,14 @@ static void end_section(struct moved *m, uint64_t until)
 	if (m->out) {
 		doubt(m, m->section, until,
 		      "may be another provider's: it registers what that one lacks, and the record that changes to it may be lost");
-		take_entries(m, until);
+		each_registration(m, until, take_entry);
+		if (m->full)
+			doubt(m, m->section, m->source->size,
+			      "what it refers to may be another provider's, or registered in a block from elsewhere");
+	} else if (m->registered && !m->unknown) {
+		each_registration(m, until, learn);
 	}
-	m->out = false;
+	m->out = m->registered = false;
 	m->section = until;
 }
 
@@ -154,10 +157,12 @@ static void look_at(struct moved *m, const struct fxt_record *r, uint64_t at)
 	const uint64_t end = at + r->words * FXT_WORD;
 
 	if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_PROVIDER_SECTION)) {
-		end_section(m, at);
+		const bool introduces = r->subtype == FXT_PROVIDER_INFO;
+		const unsigned next = place_of(m, r->id);
+		end_section(m, at); /* which reads others */
 		m->section = end;
-		m->current = place_of(m, r->id);
-		if (m->current < FXT_MOVED_PROVIDERS_MAX && r->subtype == FXT_PROVIDER_INFO) {
+		m->current = next;
+		if (m->current < FXT_MOVED_PROVIDERS_MAX && introduces) {
 			m->providers[m->current].highest[0] = m->providers[m->current].highest[1] = 0;
 			m->providers[m->current].sessions++;
 		}
@@ -165,10 +170,9 @@ static void look_at(struct moved *m, const struct fxt_record *r, uint64_t at)
 		uint32_t *highest = &m->providers[m->current].highest[r->type == FXT_THREAD];
 		m->out = m->out || is_anothers(m, r, at);
 		*highest = r->id > *highest ? r->id : *highest;
-		if (!m->out) {
+		m->registered = true;
+		if (!m->out)
 			map_remove(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id));
-			learn(m, r);
-		}
 	} else if (m->current < FXT_MOVED_PROVIDERS_MAX && m->entries.count && refers(m, r)) {
 		doubt(m, at, end, "what it refers to may be another provider's, or registered in a block from elsewhere");
 	}
@@ -208,9 +212,10 @@ void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan
 			continue;
 		}
 		const bool sound = fxt_decode_other(y, at);
+		const uint64_t next = sound ? block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD) : at + FXT_WORD;
 		if (sound)
 			look_at(&m, &y->other, at);
-		at = sound ? block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD) : at + FXT_WORD;
+		at = next;
 	}
 	end_section(&m, source->size);
 	map_free(&m.entries);

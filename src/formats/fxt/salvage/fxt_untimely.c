@@ -8,6 +8,8 @@
 #define SIDE_BYTES 1024u
 /* The times of a block are further away than so many times the time it spans, and the time that passed across it. */
 #define FAR_TIMES 8u
+/* A step back that is less than so many times the largest one elsewhere is how the recorder writes. */
+#define HABIT_TIMES 2u
 
 /* Stretches of a block, each of one provider, whose times are compared: the first ones that have any. */
 #define STRETCHES 2u
@@ -138,4 +140,30 @@ unsigned fxt_untimely_find(struct fxt_resync *y, uint64_t size, struct fxt_leaps
 				find(y, size, edge, bytes, blocks, &found);
 		}
 	return found < FXT_UNTIMELY_MAX ? found : 0;
+}
+
+static bool is_near(const struct fxt_leap *l, const struct fxt_block *b)
+{
+	return l->at + SIDE_BYTES >= b->from && l->at <= b->until + SIDE_BYTES;
+}
+
+unsigned fxt_untimely_rare(const struct fxt_leaps *leaps, struct fxt_block *blocks, unsigned count)
+{
+	uint64_t habit = 0, most[FXT_UNTIMELY_MAX] = { 0 };
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < FXT_LEAPS_MAX; i++) {
+		const struct fxt_leap *l = &leaps->list[i];
+		bool near = false;
+		for (unsigned n = 0; n < count; n++)
+			if (is_near(l, &blocks[n])) {
+				near = true;
+				most[n] = most[n] > l->ticks ? most[n] : l->ticks;
+			}
+		habit = near || habit > l->ticks ? habit : l->ticks;
+	}
+	for (unsigned n = 0; n < count; n++)
+		if (most[n] / HABIT_TIMES > habit)
+			blocks[kept++] = blocks[n];
+	return kept;
 }

@@ -33,4 +33,8 @@ bool fxt_is_untimely(struct fxt_resync *y, uint64_t size, const struct fxt_block
  * kilobytes around each. */
 unsigned fxt_untimely_find(struct fxt_resync *y, uint64_t size, struct fxt_leaps *leaps, struct fxt_block *blocks);
 
+/* Of the blocks that fxt_untimely_find() found, those whose step back is more than the recorder's habit; keeps them in front, and
+ * returns how many. For a file in which nothing else shows damage. */
+unsigned fxt_untimely_rare(const struct fxt_leaps *leaps, struct fxt_block *blocks, unsigned count);
+
 #endif

@@ -154,6 +154,20 @@ static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 	return true;
 }
 
+/* An event of no assigned type that refers to what is not registered: no recorder writes a new type of event only there, so that its
+ * header was hit. */
+static bool is_hit_event(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
+{
+	char say[160];
+
+	if (r->type != FXT_EVENT || r->known || !unknown_refs)
+		return false;
+	snprintf(say, sizeof(say), "an event of type %u, which is not assigned, refers to what is not registered: its header is damaged",
+		 r->subtype);
+	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
+	return true;
+}
+
 /* A second tick rate, which no clock has: two words of a value. */
 static bool is_chance_rate(struct fxt_walk *w, struct fxt_record *r, uint64_t from)
 {
@@ -204,7 +218,8 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 	bool unknown_refs = has_unknown_refs(w, r);
 	if (fxt_splice_undo(w, r, unknown_refs))
 		unknown_refs = has_unknown_refs(w, r);
-	if (has_other_type(w, r, from, unknown_refs) || is_chance_rate(w, r, from) || is_noise(w, r, from, unknown_refs))
+	if (has_other_type(w, r, from, unknown_refs) || is_chance_rate(w, r, from) || is_noise(w, r, from, unknown_refs) ||
+	    is_hit_event(w, r, from, unknown_refs))
 		return;
 	if (r->type == FXT_INITIALIZATION && !r->tail)
 		issue_add(&r->issues, fxt_rules, FXT_RULE_zero_tick_rate, .at = FXT_WORD, .length = FXT_WORD);
