@@ -189,27 +189,38 @@ static bool mend_line(struct uftrace_walk *w, struct uftrace_map *map, uint64_t 
 
 #define COLUMN_LINES 3u /* so many lines have the column of the rest */
 
-/* Writers fill lines up with blanks, so that all paths are in one column. */
+static uint32_t behind_addresses(const struct uftrace_mapping *m)
+{
+	return m->column - (uint32_t)strcspn(m->path.text - m->column, " ");
+}
+
+/* Writers fill lines up with blanks, so that all paths are in one column: of the line, as the kernel, or from the addresses on, which
+ * are shorter in a program that is not position-independent. */
 static void check_columns(struct uftrace_walk *w, const struct uftrace_map *map)
 {
-	uint32_t column = 0;
+	const struct uftrace_mapping *most = NULL;
 	size_t count = 0, agree = 0;
 
-	/* The column of most of them, if there is one (Boyer and Moore 1981). */
+	/* One that has the column of most of them, if there is one (Boyer and Moore 1981). */
 	for (size_t i = 0; i < map->count; i++) {
-		if (map->list[i].path.text[0] != '/')
+		const struct uftrace_mapping *m = &map->list[i];
+		if (m->path.text[0] != '/')
 			continue;
 		count++;
-		if (!agree)
-			column = map->list[i].column;
-		agree = map->list[i].column == column ? agree + 1 : agree - 1;
+		most = agree ? most : m;
+		agree = m->column == most->column ? agree + 1 : agree - 1;
 	}
 	agree = 0;
 	for (size_t i = 0; i < map->count; i++)
-		agree += map->list[i].path.text[0] == '/' && map->list[i].column == column;
-	for (size_t i = 0; agree >= COLUMN_LINES && agree > count / 2 && i < map->count; i++)
-		if (map->list[i].path.text[0] == '/' && map->list[i].column && map->list[i].column != column)
-			uftrace_map_doubt(w, map, &map->list[i]);
+		agree += map->list[i].path.text[0] == '/' && map->list[i].column == most->column;
+	if (agree < COLUMN_LINES || agree <= count / 2 || !most->column)
+		return;
+	for (size_t i = 0; i < map->count; i++) {
+		const struct uftrace_mapping *m = &map->list[i];
+		if (m->path.text[0] == '/' && m->column && m->column != most->column &&
+		    behind_addresses(m) != behind_addresses(most))
+			uftrace_map_doubt(w, map, m);
+	}
 }
 
 static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
