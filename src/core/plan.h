@@ -41,6 +41,16 @@ void plan_keep_doubts(struct plan *p);
 /* `why` strings must outlive the plan: literals, or made by this. Equal consecutive texts share memory. */
 const char *plan_why(struct plan *p, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Goes through a list of the plan, with all repetitions. Zero-initialise. */
+struct pieces;
+struct pieces_walk {
+	const struct pieces *list;
+	size_t next, run; /* item; the run that begins there or behind it */
+	uint64_t time;	  /* of the group, from 0 */
+};
+/* The next range that is left out, in the order in which they were. False: there is none, of those so far. */
+bool plan_dropped_next(const struct plan *p, struct pieces_walk *walk, uint64_t *from, uint64_t *until);
+
 /* Bytes that the output has so far. */
 uint64_t plan_size(const struct plan *p, unsigned output);
 

@@ -40,12 +40,6 @@ struct pieces {
 #define RUN_SIZE_MAX 8u
 #define RUN_TIMES_MIN 4u
 
-/* Walks a list with all its repetitions. Zero-initialise but for the list. */
-struct pieces_walk {
-	const struct pieces *list;
-	size_t next, run; /* item; the run that begins there or behind it */
-	uint64_t time;	  /* of the group, from 0 */
-};
 /* The next piece, as it stands in its place. False at the end. */
 bool pieces_next(struct pieces_walk *w, struct piece *piece);
 /* The run that item index is in, or NULL. */

@@ -27,6 +27,18 @@ bool pieces_next(struct pieces_walk *w, struct piece *piece)
 	return true;
 }
 
+bool plan_dropped_next(const struct plan *p, struct pieces_walk *walk, uint64_t *from, uint64_t *until)
+{
+	struct piece piece;
+
+	walk->list = &p->dropped;
+	if (!pieces_next(walk, &piece))
+		return false;
+	*from = piece.from;
+	*until = piece.from + piece.length;
+	return true;
+}
+
 const struct piece_run *pieces_run_of(const struct pieces *list, size_t index)
 {
 	size_t low = 0, high = list->run_count;

@@ -276,8 +276,8 @@ static void rest_of(struct lost *l, uint64_t at, struct fxt_loss *loss)
 	loss->registrations = (hit - 1) / 2 + (tail <= 2 || ends_text(l, behind));
 }
 
-/* Whether the bytes at `at`, less than a word, are what a cut left of the section record of a provider: half of it or more, for fewer
- * bytes are rather inserted ones. */
+/* Whether the bytes at `at`, less than a word, are what a cut left of the section record of a provider: half of it or more, for
+ * fewer bytes are rather inserted ones. */
 static bool is_section_rest(const struct lost *l, const struct fxt_registry *reg, uint64_t at)
 {
 	const size_t rest = (size_t)(l->until - at);

@@ -2,6 +2,7 @@
  * turns out to lack it. The section record of A was cut out then. */
 #include "formats/fxt/salvage/fxt_moved.h"
 
+#include "formats/fxt/salvage/fxt_again.h"
 #include "formats/fxt/scan/fxt_hash.h"
 
 struct moved {
@@ -17,8 +18,10 @@ struct moved {
 		uint32_t highest[2]; /* index of a string, of a thread */
 		uint32_t sessions;   /* how often it was introduced */
 	} providers[FXT_MOVED_PROVIDERS_MAX];
-	unsigned current;   /* place in reg->list */
-	uint64_t section;   /* where the current section begins */
+	unsigned current; /* place in reg->list */
+	struct fxt_again again;
+	uint64_t section; /* where the current section begins, and how it is read again */
+	struct fxt_again of_section;
 	bool registered;    /* it registers something */
 	bool out;	    /* and a registration in it is another provider's */
 	struct map entries; /* registrations of such sections that are in force */
@@ -99,13 +102,9 @@ static void each_registration(struct moved *m, uint64_t until, void (*take)(stru
 {
 	const struct fxt_record *r = &m->y->other;
 
-	for (uint64_t at = m->section; at < until && !m->full; at += FXT_WORD) {
-		if (!fxt_decode_other(m->y, at))
-			continue;
+	for (uint64_t at = m->section; !m->full && fxt_again_next(&m->of_section, &at, until); at += r->words * FXT_WORD)
 		if (registers(r))
 			take(m, r);
-		at += (r->words - 1) * FXT_WORD;
-	}
 }
 
 static void end_section(struct moved *m, uint64_t until)
@@ -121,7 +120,6 @@ static void end_section(struct moved *m, uint64_t until)
 		each_registration(m, until, learn);
 	}
 	m->out = m->registered = false;
-	m->section = until;
 }
 
 static bool is_in_block(const struct moved *m, uint64_t at)
@@ -161,6 +159,7 @@ static void look_at(struct moved *m, const struct fxt_record *r, uint64_t at)
 		const unsigned next = place_of(m, r->id);
 		end_section(m, at); /* which reads others */
 		m->section = end;
+		m->of_section = m->again;
 		m->current = next;
 		if (m->current < FXT_MOVED_PROVIDERS_MAX && introduces) {
 			m->providers[m->current].highest[0] = m->providers[m->current].highest[1] = 0;
@@ -199,6 +198,8 @@ void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan
 {
 	struct moved m = { .y = y, .reg = reg, .plan = plan, .source = source, .blocks = blocks, .block_count = block_count };
 
+	m.again = m.of_section = (struct fxt_again){ .resync = y, .plan = plan };
+
 	for (size_t i = 0; i < reg->missing_count && m.missing_count < FXT_MOVED_MISSING_MAX; i++)
 		if (reg->missing[i].elsewhere)
 			m.missing[m.missing_count++] = &reg->missing[i];
@@ -206,15 +207,13 @@ void fxt_moved_doubt(struct fxt_resync *y, struct fxt_registry *reg, struct plan
 		m.missing_count = 0;
 	if (!m.missing_count && !block_count)
 		return;
-	for (uint64_t at = 0; at < source->size && !m.full;) {
+	for (uint64_t at = 0; !m.full && fxt_again_next(&m.again, &at, source->size);) {
 		if (is_in_block(&m, at)) {
 			at = look_in_block(&m, at);
 			continue;
 		}
-		const bool sound = fxt_decode_other(y, at);
-		const uint64_t next = sound ? block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD) : at + FXT_WORD;
-		if (sound)
-			look_at(&m, &y->other, at);
+		const uint64_t next = block_within(&m, at + FXT_WORD, at + y->other.words * FXT_WORD);
+		look_at(&m, &y->other, at);
 		at = next;
 	}
 	end_section(&m, source->size);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "formats/fxt/salvage/fxt_again.h"
+
 /* ---- a single reference ---- */
 
 static void doubt(const struct fxt_unpaired *u, uint64_t at, uint64_t length, const char *why)
@@ -103,9 +105,8 @@ static void doubt_registration(const struct fxt_unpaired *u, const struct fxt_th
 		return;
 	index = r->id;
 	doubt(u, at, r->words * FXT_WORD, why);
-	for (at += r->words * FXT_WORD; at < u->source->size && !ends; at += FXT_WORD) {
-		if (!fxt_decode_other(u->resync, at))
-			continue;
+	struct fxt_again again = { .resync = u->resync, .plan = u->plan };
+	for (at += r->words * FXT_WORD; !ends && fxt_again_next(&again, &at, u->source->size); at += r->words * FXT_WORD) {
 		if (!changes(r, t, &own, &ends) && own && r->type == FXT_THREAD && r->id == index)
 			return;
 		for (unsigned n = 0; own && r->type != FXT_THREAD && n < r->thread_count; n++)
@@ -113,7 +114,6 @@ static void doubt_registration(const struct fxt_unpaired *u, const struct fxt_th
 				doubt(u, at, r->words * FXT_WORD, why);
 				break;
 			}
-		at += (r->words - 1) * FXT_WORD;
 	}
 }
 

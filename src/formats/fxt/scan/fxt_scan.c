@@ -154,16 +154,16 @@ static bool has_other_type(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 	return true;
 }
 
-/* An event of no assigned type that refers to what is not registered: no recorder writes a new type of event only there, so that its
- * header was hit. */
+/* An event of no assigned type that refers to what is not registered: no recorder writes a new type of event only there, so that
+ * its header was hit. */
 static bool is_hit_event(struct fxt_walk *w, struct fxt_record *r, uint64_t from, bool unknown_refs)
 {
 	char say[160];
 
 	if (r->type != FXT_EVENT || r->known || !unknown_refs)
 		return false;
-	snprintf(say, sizeof(say), "an event of type %u, which is not assigned, refers to what is not registered: its header is damaged",
-		 r->subtype);
+	snprintf(say, sizeof(say),
+		 "an event of type %u, which is not assigned, refers to what is not registered: its header is damaged", r->subtype);
 	fxt_region(w, FXT_RULE_unreadable_bytes, from, from + r->words * FXT_WORD, r, TM_EXACT, 1, say);
 	return true;
 }

@@ -194,8 +194,8 @@ static uint32_t behind_addresses(const struct uftrace_mapping *m)
 	return m->column - (uint32_t)strcspn(m->path.text - m->column, " ");
 }
 
-/* Writers fill lines up with blanks, so that all paths are in one column: of the line, as the kernel, or from the addresses on, which
- * are shorter in a program that is not position-independent. */
+/* Writers fill lines up with blanks, so that all paths are in one column: of the line, as the kernel, or from the addresses on,
+ * which are shorter in a program that is not position-independent. */
 static void check_columns(struct uftrace_walk *w, const struct uftrace_map *map)
 {
 	const struct uftrace_mapping *most = NULL;
