@@ -155,7 +155,7 @@ static int cli_remove_entry(const char *path, const struct stat *st, int type, s
 
 void cli_path_remove(const char *path)
 {
-	(void)nftw(path, cli_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	(void)nftw(path, cli_remove_entry, 1, FTW_DEPTH | FTW_PHYS);
 }
 
 char *cli_scratch_make(void)

@@ -70,8 +70,9 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 
 static void temporary_remove(const char *path, bool directory)
 {
+	/* One descriptor at a time: there may be no more. */
 	if (directory)
-		(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+		(void)nftw(path, remove_entry, 1, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	else
 		(void)unlink(path);
 }
@@ -523,12 +524,13 @@ void publication_abandon(struct publication *p)
 {
 	if (!p)
 		return;
-	if (p->temporary)
-		temporary_remove(p->temporary, p->directory);
+	/* Closed first: where all descriptors are taken, these are what a directory is read with to be removed. */
 	if (p->fd >= 0)
 		(void)close(p->fd);
 	if (p->lock >= 0 && p->lock != p->fd)
 		(void)close(p->lock);
+	if (p->temporary)
+		temporary_remove(p->temporary, p->directory);
 	free(p->temporary);
 	free(p->path);
 	free(p->buffer);
