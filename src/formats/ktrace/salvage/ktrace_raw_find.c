@@ -152,9 +152,24 @@ static uint64_t raw_events_shifted(struct ktrace_input *in, const struct ktrace_
 	return stop;
 }
 
+/* Whether records begin directly at `from`, and what is there up to `until`, where they should begin, is no padding. */
+static bool raw_gap_is_filled(struct ktrace_input *in, uint64_t from, uint64_t until)
+{
+	const uint64_t file = in->source->size, stop = until < file ? until : file;
+	uint64_t filled = 0;
+
+	for (uint64_t at = from; at < stop; at++) {
+		const uint8_t *p = window_at(&in->window, at, 1);
+		filled += p && *p;
+	}
+	if (from < stop && filled * 8 < stop - from)
+		return false;
+	return until < file ? !raw_records_begin(in, until) || raw_records_begin(in, from) : raw_records_begin(in, from);
+}
+
 void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 {
-	uint64_t file = in->source->size, from = raw_gap_start(in, raw), page = ktrace_page_up(raw->map_end), filled = 0;
+	uint64_t file = in->source->size, from = raw_gap_start(in, raw), page = ktrace_page_up(raw->map_end);
 	uint64_t stop = window_skip_zeros(&in->window, from);
 
 	if (raw->version == 0) {
@@ -162,19 +177,19 @@ void ktrace_raw_events_find(struct ktrace_input *in, struct ktrace_raw *raw)
 		return;
 	}
 	if (raw->gap.from < raw->gap.until) {
-		raw->events = raw_events_shifted(in, raw);
+		const uint64_t shifted = raw_events_shifted(in, raw);
+		raw->events = shifted;
 		raw->unpadded = true;
+		/* What is written is asked as below, with the padding that it has. */
+		if (shifted < file && from < shifted && raw_records_begin(in, shifted)) {
+			const bool filled = raw_gap_is_filled(in, from, shifted);
+			raw->events = filled ? from : raw_records_before(in, from, shifted);
+			raw->early = !filled && raw->events < shifted;
+		}
 	} else if (stop >= page) {
 		raw->events = stop < file ? stop & ~(uint64_t)(KTRACE_PAGE - 1) : page;
 	} else {
-		uint64_t until = page < file ? page : file;
-		for (uint64_t at = from; at < until; at++) {
-			const uint8_t *p = window_at(&in->window, at, 1);
-			filled += p && *p;
-		}
-		raw->unpadded = filled * 8 >= until - from &&
-				(page < file ? !raw_records_begin(in, page) || raw_records_begin(in, from)
-					     : raw_records_begin(in, from));
+		raw->unpadded = raw_gap_is_filled(in, from, page);
 		raw->events = raw->unpadded ? from : page;
 		if (!raw->unpadded && page < file) {
 			raw->events = raw_records_before(in, from, page);
