@@ -31,4 +31,11 @@ static inline bool tracedat_id_is_pointer(unsigned id)
 	return tracedat_id_is_metadata(id) || id == TRACEDAT_BTF_FILE || id == TRACEDAT_MODULES;
 }
 
+/* Whether a section may have that id. */
+static inline bool tracedat_id_is_section(unsigned id)
+{
+	return id == TRACEDAT_DONE || id == TRACEDAT_BUFFER || id == TRACEDAT_BUFFER_TEXT || id == TRACEDAT_STRINGS ||
+	       tracedat_id_is_pointer(id);
+}
+
 #endif

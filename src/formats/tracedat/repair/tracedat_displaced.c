@@ -68,6 +68,39 @@ static void exchanged_doubt(struct tracedat_walk *w)
 				tracedat_gaps_doubt_over(w, &w->data.buffers[i], &w->data.buffers[i].cpus[j], least);
 }
 
+/* Where chunks of several CPUs lead to no other chunk, blocks with whole chunks of one may be in the data of another. */
+static void unchained_doubt(struct tracedat_walk *w)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++)
+			n += w->data.buffers[i].cpus[j].unchained;
+	for (size_t i = 0; i < w->data.buffer_count && n > 1; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			if (c->unchained && !c->agrees)
+				plan_doubt(w->s->plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
+					   "chunks of this CPU and of another one lead to no other chunk: blocks may have been "
+					   "exchanged");
+		}
+}
+
+/* The last pages of a CPU whose last event is later than its statistics: their time was hit. */
+static void late_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	uint64_t size = b->page_size, from = c->from, end = c->from + c->length / size * size;
+
+	if (!b->compressed && end > from)
+		for (from = end - size; from > c->from && w->status == TM_OK; from -= size) {
+			const uint8_t *p = window_at(&w->window, from - size, 8);
+			if (!p || load_u64(p, w->shape.big_endian) / 1000 <= c->stat->now_us)
+				break;
+		}
+	plan_doubt(w->s->plan, w->source, from, c->from + c->length - from,
+		   "its last event is later than the statistics of the CPU: a time was hit");
+}
+
 void tracedat_displaced_doubt(struct tracedat_walk *w)
 {
 	bool exchanged = contradictions(w) > 1, lost = w->shape.version == 7 &&
@@ -78,6 +111,8 @@ void tracedat_displaced_doubt(struct tracedat_walk *w)
 		for (size_t j = 0; j < w->data.buffers[i].count && w->status == TM_OK; j++) {
 			const struct tracedat_buffer *b = &w->data.buffers[i];
 			const struct tracedat_cpu *c = &b->cpus[j];
+			if (c->late && c->length && !b->text)
+				late_doubt(w, b, c);
 			bool strange = exchanged && tracedat_cpu_contradicted(c);
 			if (lost && b->section < 0 && c->length && !(c->stat && c->agrees) && begins_bad(b))
 				plan_doubt(w->s->plan, w->source, c->from, c->length,
@@ -95,4 +130,5 @@ void tracedat_displaced_doubt(struct tracedat_walk *w)
 					   "the kernel counted other numbers of events of this CPU and of another one");
 		}
 	exchanged_doubt(w);
+	unchained_doubt(w);
 }

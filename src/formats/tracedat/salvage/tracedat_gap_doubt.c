@@ -140,8 +140,10 @@ void tracedat_gaps_doubt_over(struct tracedat_walk *w, const struct tracedat_buf
 	for (uint64_t at = c->from, left = c->length; left >= b->page_size && w->status == TM_OK;
 	     at += b->page_size, left -= b->page_size) {
 		bool there = span_read(w, at, b->page_size, &s);
+		/* Behind the last page of a CPU no step back shows that it is the other one itself. */
+		bool last = left < 2 * (uint64_t)b->page_size;
 		if (there && known && s.first >= before.last && s.first - before.last >= least)
-			plan_doubt(w->s->plan, w->source, at - b->page_size, b->page_size,
+			plan_doubt(w->s->plan, w->source, at - b->page_size, b->page_size * (last ? 2 : 1),
 				   "time leaps behind this page by as much as another page steps back: a block of one may be in "
 				   "the other");
 		before = s;

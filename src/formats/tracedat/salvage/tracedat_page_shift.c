@@ -114,8 +114,18 @@ struct steps {
 	bool stepped;
 };
 
+/* Whether the table has the data of another CPU there, so that what begins there shows nothing of c. */
+static bool another_begins(const struct tracedat_buffer *b, const struct tracedat_cpu *c, uint64_t place)
+{
+	for (const struct tracedat_cpu *other = c + 1; other < b->cpus + b->count; other++)
+		if (other->size && other->offset != c->offset)
+			return other->offset == place;
+	return false;
+}
+
 /* Whether the data of c begins a page earlier (-1) or later (1) than its table says; 0: neither. */
-static int range_away(struct steps *s, const struct tracedat_cpu *c, const struct tracedat_cpu *last)
+static int range_away(struct steps *s, const struct tracedat_buffer *b, const struct tracedat_cpu *c,
+		      const struct tracedat_cpu *last)
 {
 	struct tracedat_walk *w = s->w;
 	/* Behind what moved all did, also what seems to be behind the end of the file. */
@@ -135,7 +145,7 @@ static int range_away(struct steps *s, const struct tracedat_cpu *c, const struc
 		return 0;
 	w->data.shifts++;
 	bool earlier = !s->extra && cpu_begins(w, c->from - s->size, s->size);
-	bool later = !begins && cpu_begins(w, c->from + s->size, s->size);
+	bool later = !begins && (s->extra || !another_begins(b, c, c->from + s->size)) && cpu_begins(w, c->from + s->size, s->size);
 	if (earlier == later || (earlier && last->length && last->length <= s->size))
 		return 0;
 	return earlier ? -1 : 1;
@@ -179,7 +189,7 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 	}
 	for (size_t i = 1; i < b->count && w->data.shifts < SHIFTS_MAX; i++) {
 		struct tracedat_cpu *c = &b->cpus[i], *last = &b->cpus[i - 1];
-		int away = range_away(&s, c, last);
+		int away = range_away(&s, b, c, last);
 		if (!away)
 			continue;
 		all_earlier |= away < 0 && i == 1;

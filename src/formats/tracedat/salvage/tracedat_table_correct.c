@@ -67,6 +67,25 @@ static void entry_report(struct table *t, struct tracedat_cpu *c, uint64_t offse
 	c->size = size;
 }
 
+/* Whether the pages from where the data of c begins up to `stop` have as many events as the kernel counted of that CPU. */
+static bool counted_up_to(const struct table *t, const struct tracedat_cpu *c, uint64_t stop)
+{
+	const struct tracedat_stat *stat = tracedat_stat_of(&t->w->dir, t->b->name, c->cpu);
+	uint32_t size = t->b->page_size;
+	uint64_t events = 0;
+
+	if (!stat || !stat->known)
+		return false;
+	for (uint64_t at = c->offset; at < stop && t->w->status == TM_OK; at += size) {
+		uint32_t records = 0;
+		const uint8_t *p = window_at(&t->w->window, at, size);
+		if (!p || !tracedat_page_plausible(t->w, p, size, &records))
+			return false;
+		events += records;
+	}
+	return events && (events == stat->entries + stat->read || events == stat->entries || events == stat->read);
+}
+
 /* Whether the entries but one fit each other and that one does with another offset or size: corrects it. */
 static void table_correct(struct table *t)
 {
@@ -89,10 +108,12 @@ static void table_correct(struct table *t)
 		entry_report(t, c, begin, c->size);
 		return;
 	}
-	/* Where the file ends it may be cut, or have grown. */
 	uint64_t size = stop - c->offset;
-	if (stop < c->offset || size % page || (last == n && t->w->shape.version == 6 && stop == t->w->source->size) ||
-	    (size && !tracedat_page_at(t->w, c->offset, page)) || (size > c->size && !tracedat_page_at(t->w, stop - page, page)))
+	if (stop < c->offset || size % page || (size && !tracedat_page_at(t->w, c->offset, page)) ||
+	    (size > c->size && !tracedat_page_at(t->w, stop - page, page)))
+		return;
+	/* Where the file ends it may be cut, or have grown: there the kernel's count decides. */
+	if (last == n && t->w->shape.version == 6 && stop == t->w->source->size && (size <= c->size || !counted_up_to(t, c, stop)))
 		return;
 	entry_report(t, c, c->offset, size);
 }

@@ -274,6 +274,7 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 	bool last = set->count + 1 == set->declared && next + 8 >= set->stream->cpu->from + set->stream->cpu->length;
 	bool chained = c->csize && c->csize <= room && (next == set->limit || last || tracedat_chunk_begins(w, next, set->limit));
 
+	set->stream->cpu->unchained |= !chained && !set->stream->cpu->clipped;
 	if (!chained)
 		next = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);
 	if (!begins && !chained && next == set->limit)
@@ -283,10 +284,13 @@ static bool chunk_pass(struct chunks *set, const struct chunk *c, bool begins, u
 		set->at = next;
 		return false;
 	}
-	/* What stands inside of it may be whole: a part of the file that came twice. */
-	uint64_t inside = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);
-	if (inside < next && tracedat_chunk_pages(w, inside, set->limit, set->stream->page_size))
-		next = inside;
+	/* What stands inside of it may be whole: a part of the file that came twice. Where the chunk's size leads to one that is
+	 * whole, nothing was inserted: it is a part of another CPU. */
+	if (!chained || !tracedat_chunk_pages(w, next, set->limit, set->stream->page_size)) {
+		uint64_t inside = chunk_resync(w, set->at + 1, set->limit, set->stream->page_size);
+		if (inside < next && tracedat_chunk_pages(w, inside, set->limit, set->stream->page_size))
+			next = inside;
+	}
 	chunk_report(set, begins || chained ? TRACEDAT_RULE_v7_chunk_decode : TRACEDAT_RULE_v7_chunk_csize, set->at, next - set->at,
 		     "a chunk of %llu bytes cannot be decompressed", (unsigned long long)(next - set->at));
 	chunk_lose(set, set->at, next, chained ? c->usize : 0);

@@ -216,7 +216,8 @@ static void cpu_compare(struct tracedat_walk *w, const struct tracedat_buffer *b
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_overrun_no_missed, o->block, o->at, o->size,
 					    "CPU %u: %llu events were overwritten", c->cpu, (unsigned long long)stat->overrun);
 	}
-	if (stat->now_us && c->records && c->last_time / 1000 > stat->now_us + 1) {
+	c->late = stat->now_us && c->records && c->last_time / 1000 > stat->now_us + 1;
+	if (c->late) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_cpustat_time_range, o->block, o->at, o->size,
 					    "CPU %u: the last event is at %llu us, the statistics were taken at %llu us", c->cpu,
 					    (unsigned long long)(c->last_time / 1000), (unsigned long long)stat->now_us);

@@ -29,6 +29,8 @@ struct tracedat_cpu {
 	bool missed;			  /* a page says that events were lost */
 	bool begin_bad;			  /* its first page was hit */
 	bool backwards;			  /* a page begins before the end of the one in front of it */
+	bool late;			  /* its last event is later than its statistics */
+	bool unchained;			  /* the size of a chunk that was hit leads to no other */
 	bool tail_hit;			  /* bytes behind the data of a page are not zero */
 	uint64_t limit;			  /* compressed: chunks may reach up to here */
 	bool exact;			  /* compressed: chunks of its size stand where it was found */

@@ -482,7 +482,12 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 			unsigned kept = 0;
 			uint32_t found;
 			size_t length_hit = stop - at < 6 || stop - at > NAME_HIT_MAX ? 0 : stop - at - 5;
-			size_t hit = length_hit ? system_name_clean(&l, at, length_hit) : 1;
+			/* Bytes may be missing of the count, or of the end of the name. */
+			const uint8_t *nul = memchr(b->data + at, 0, stop - at);
+			bool shorter = nul && stop - at <= NAME_HIT_MAX && (size_t)(nul - b->data) - at > length_hit;
+			if (shorter)
+				length_hit = (size_t)(nul - b->data) - at;
+			size_t hit = length_hit ? system_name_clean(&l, at, length_hit) + shorter : 1;
 			if (2 * hit > length_hit)
 				(void)snprintf(l.system, sizeof(l.system), "%s", unknown_system);
 			(void)tracedat_pieces_literal(l.out, l.system, strlen(l.system) + 1, TRACEDAT_RULE_system_count_implausible,

@@ -119,17 +119,37 @@ static size_t option_not_done(struct tracedat_walk *w, const struct tracedat_blo
 	return next;
 }
 
-/* The size of the item at `at` by its content, where the stated one leads to no other item and this one does. 0: it stays. */
+/* Whether items lead from `at` to the tag behind the options of version 6. */
+static bool items_reach_tag(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
+{
+	for (unsigned items = 0; items < ITEMS_MAX && end - at >= TRACEDAT_OPTION_HEADER; items++) {
+		uint32_t size = load_u32(data + at + 2, w->shape.big_endian);
+		if (!load_u16(data + at, w->shape.big_endian))
+			return tracedat_option_item_at(&w->shape, data, at, end);
+		if (size > end - at - TRACEDAT_OPTION_HEADER)
+			return false;
+		at += TRACEDAT_OPTION_HEADER + size;
+	}
+	return false;
+}
+
+/* The size of the item at `at` by its content, where the stated one leads to no other item, or past the end of the options, and
+ * this one does not. 0: it stays. */
 static uint32_t option_remeasure(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end, uint16_t id,
 				 uint32_t size)
 {
 	size_t payload = at + TRACEDAT_OPTION_HEADER;
-	if (end < payload ||
-	    (size <= end - payload && (size == end - payload || tracedat_option_item_at(&w->shape, b->data, payload + size, end))))
+	if (end < payload)
 		return 0;
 	size_t room = end - payload < OPTION_SIZE_MAX ? end - payload : OPTION_SIZE_MAX;
+	bool leads = size <= end - payload &&
+		     (size == end - payload || tracedat_option_item_at(&w->shape, b->data, payload + size, end));
+	if (leads && w->shape.version == 7)
+		return 0;
 	size_t real = tracedat_option_measure(&w->shape, id, b->data + payload, room);
 	if (!real || real == size || real > room || !tracedat_option_item_at(&w->shape, b->data, payload + real, end))
+		return 0;
+	if (leads && (items_reach_tag(w, b->data, payload + size, end) || !items_reach_tag(w, b->data, payload + real, end)))
 		return 0;
 	(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at + 2, 4,
 				    "the size of option %u is %u, expected the %zu bytes of its content", id, size, real);

@@ -271,7 +271,7 @@ static void page_remember(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 	stream->before = p->where->offset;
 	stream->before_length = p->where->length;
 	if (p->records)
-		c->last_time = p->time;
+		c->last_time = p->time - p->dangling;
 	/* A time that is wrong is no measure for the next page. */
 	if (!p->strange && (p->records || ts))
 		stream->last = p->records ? p->time : ts;

@@ -70,6 +70,7 @@ struct tracedat_page {
 	uint32_t last;	      /* where the last data record begins */
 	uint64_t time, carry; /* carry: deltas of removed records */
 	uint32_t sync;	      /* where the chain of records that is walked begins, at sync_time */
+	uint64_t dangling;    /* what time stamps behind the last record add, modulo 2^64 */
 	uint64_t sync_time;
 	uint32_t trusted; /* up to here words are known to lead from one sound record to the next */
 	uint32_t unsure;  /* from here on times hang on what was lost; UINT32_MAX: they do not */

@@ -462,14 +462,19 @@ static void names_verify(struct tracedat_walk *w)
 		w->data.buffers[i].name_doubtful = false;
 }
 
-/* Whether pages are not where a table of version 6 says, or are behind the end of the file. */
+/* Whether the first page of a CPU or its last one is not where a table of version 6 says, or is behind the end of the file. */
 static bool pages_are_missing(struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
-			if (c->size && (c->size > w->source->size || c->offset > w->source->size - c->size ||
-					!tracedat_page_at(w, c->offset, w->shape.page_size)))
+			if (!c->size)
+				continue;
+			if (c->size > w->source->size || c->offset > w->source->size - c->size ||
+			    !tracedat_page_at(w, c->offset, w->shape.page_size))
+				return true;
+			if (c->size >= w->shape.page_size &&
+			    !tracedat_page_at(w, c->offset + c->size - w->shape.page_size, w->shape.page_size))
 				return true;
 		}
 	return false;

@@ -22,14 +22,23 @@ static void prefix_magic(struct prefix *p)
 		    text_quote(shown, p->data, p->size < 10 ? p->size : 10));
 }
 
-/* The version whose layout the content has. */
-static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
+/* The version of what stands behind the page size, at most `slack` bytes further; 0: nothing shows it. */
+static unsigned prefix_version_shown(const struct prefix *p, size_t after, size_t slack)
 {
 	if (after + 18 <= p->size && !memcmp(p->data + after + 6, "header_page", 12))
 		return 6;
-	for (size_t i = after + 6; i + 6 < p->size && i < after + 12; i++)
+	for (size_t i = after + 6; i + 6 < p->size && i <= after + 6 + slack; i++)
 		if (!memcmp(p->data + i, "zstd", 5) || !memcmp(p->data + i, "zlib", 5) || !memcmp(p->data + i, "none", 5))
 			return 7;
+	return 0;
+}
+
+/* The version whose layout the content has. */
+static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
+{
+	unsigned shown = prefix_version_shown(p, after, 5);
+	if (shown)
+		return shown;
 	struct tracedat_inferred found;
 	return tracedat_infer(&p->w->window, p->w->source->size, &found) ? found.version : 6;
 }
@@ -79,7 +88,12 @@ static size_t prefix_version(struct prefix *p)
 		return 0;
 	size_t length = prefix_version_length(p, text, room);
 	if (length == 2 && !text[1] && (text[0] == '6' || text[0] == '7')) {
-		w->shape.version = text[0] == '6' ? 6 : 7;
+		unsigned stated = text[0] == '6' ? 6 : 7, content = prefix_version_shown(p, 10 + length, 0);
+		w->shape.version = content ? content : stated;
+		if (content && content != stated) {
+			(void)tracedat_report(w, TRACEDAT_RULE_version_unsupported, 10, length,
+					      "the version is %u, the content is that of version %u", stated, content);
+		}
 		return length;
 	}
 	if (length == 4 && !memcmp(text, "0.6", 4)) {

@@ -657,6 +657,7 @@ static bool walk_time(struct tracedat_page *p, uint32_t *at, uint32_t type, uint
 		return false;
 	}
 	carry_add(p, *at, type, delta);
+	p->dangling = *at + 8 == p->limit ? later - p->time : 0;
 	if (type == TRACEDAT_WORD_EXTEND) {
 		p->time = later;
 	} else {

@@ -51,7 +51,9 @@ bool tracedat_section_sane(struct tracedat_walk *w, uint64_t at)
 	uint64_t real;
 	if (h.id == TRACEDAT_DONE && h.flags & TRACEDAT_COMPRESSED)
 		return tracedat_frame_fits(w, at + TRACEDAT_SECTION_SIZE, w->source->size - at - TRACEDAT_SECTION_SIZE, &real);
-	if (h.id == TRACEDAT_DONE && tracedat_options_done(w, at + TRACEDAT_SECTION_SIZE, h.size))
+	/* Options show themselves where the id of their section was hit, too. */
+	if ((h.id == TRACEDAT_DONE || !tracedat_id_is_section(h.id)) && h.flags <= 1 &&
+	    tracedat_options_done(w, at + TRACEDAT_SECTION_SIZE, h.size))
 		return true;
 	if (h.id == TRACEDAT_DONE)
 		return tracedat_body_fits(w, 0, at + 16, h.size < TRACEDAT_BLOCK_MAX ? h.size : 14);

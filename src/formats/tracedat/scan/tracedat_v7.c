@@ -51,7 +51,7 @@ static void options_find(struct tracedat_walk *w)
 {
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		struct tracedat_section *section = &w->dir.sections[i];
-		const uint8_t *p = section->id > TRACEDAT_ID_LAST && !(section->flags & TRACEDAT_COMPRESSED) &&
+		const uint8_t *p = !tracedat_id_is_section(section->id) && !(section->flags & TRACEDAT_COMPRESSED) &&
 						   section->size <= WINDOW_SPAN_MAX
 					   ? window_at(&w->window, section->offset + TRACEDAT_SECTION_SIZE, (size_t)section->size)
 					   : NULL;
