@@ -480,6 +480,18 @@ static bool pages_are_missing(struct tracedat_walk *w)
 	return false;
 }
 
+/* Whether a table has data behind `place`, and a page is there: the file was not cut in front. */
+static bool pages_go_on(struct tracedat_walk *w, uint64_t place)
+{
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			if (c->size && c->offset > place && tracedat_page_at(w, c->offset, w->shape.page_size))
+				return true;
+		}
+	return false;
+}
+
 /* Where data is missing the file may have been cut, and another one joined to it: nothing of that is ours. */
 static void other_find(struct tracedat_walk *w)
 {
@@ -493,7 +505,7 @@ static void other_find(struct tracedat_walk *w)
 		const uint8_t *magic = p ? memmem(p, got, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
 		uint64_t place = magic ? at + (uint64_t)(magic - p) : 0;
 		/* Behind a block of another file our pages go on. */
-		if (place &&
+		if (place && !pages_go_on(w, place) &&
 		    !tracedat_page_at(w, tracedat_align(place, w->shape.page_size) + w->shape.page_size, w->shape.page_size))
 			w->meta.other = place;
 		if (!p || magic || got < TRACEDAT_MAGIC_SIZE)
