@@ -43,6 +43,7 @@ struct thread_walk {
 	struct ktrace_table names; /* process id -> hash of its first name */
 	struct ktrace_table first; /* process id -> number of the entry with it */
 	struct ktrace_odd odd;
+	uint64_t not_utf8; /* behind the last entry whose name is not UTF-8 */
 };
 
 #define thread_count(t, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), thread_count_at((t), COUNT_##symbol, (offset)))
@@ -93,8 +94,10 @@ static size_t thread_name(struct thread_walk *t, const struct ktrace_thread *thr
 		thread_count(t, threadmap_name_control_bytes, offset);
 	/* A full name may be cut inside of a character. */
 	size_t valid = utf8_valid_prefix(thread->name, length);
-	if (valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3))
+	if (valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3)) {
 		thread_count(t, threadmap_name_not_utf8, offset);
+		t->not_utf8 = next;
+	}
 	return length;
 }
 
@@ -207,6 +210,9 @@ void ktrace_threads_check(struct ktrace_walk *w, uint64_t offset, uint64_t count
 		struct ktrace_thread thread = ktrace_thread_decode(p, w->in.is_64);
 		if (thread.tid || thread.pid || !filler_is_normal)
 			thread_check(&t, &thread, at);
+		/* Beside what is odd, a name that is not UTF-8 is damaged rather than of another language. */
+		if (t.not_utf8 == at && at && t.odd.until > at)
+			ktrace_odd_add(&t.odd, at - size, at);
 	}
 	ktrace_odd_end(&t.odd);
 	for (unsigned i = 0; i < THREAD_COUNTS; i++) {
