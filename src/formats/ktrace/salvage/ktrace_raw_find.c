@@ -21,6 +21,11 @@ struct ktrace_raw2_width ktrace_raw2_width_find(struct ktrace_input *in, const s
 
 	/* The entries are tested before the records, since entries may pass for records. */
 	bool stated = raw2_map_is_of(in, raw, raw->threads, in->is_64), other = raw2_map_is_of(in, raw, raw->threads, !in->is_64);
+	/* The count may be in a hole as well: of a map without entries, zeros are behind it. */
+	if (!raw->threads) {
+		stated = ktrace_map_is_of(&in->window, raw->map, KTRACE_MAP_SAMPLE, ktrace_thread_size(in->is_64));
+		other = ktrace_map_is_of(&in->window, raw->map, KTRACE_MAP_SAMPLE, ktrace_thread_size(!in->is_64));
+	}
 	/* Where the records of another file say otherwise, what repair writes would be read by its map again. */
 	if (stated != other)
 		return (struct ktrace_raw2_width){ .other = other };

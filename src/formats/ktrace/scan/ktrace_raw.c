@@ -192,12 +192,13 @@ static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint
 	}
 }
 
-/* Whether the entries of the map are out of step at a place; then the bytes there are dropped. */
-static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw)
+/* Whether the entries of the map are out of step at a place; then the bytes there are dropped. stored: the count in the file, where
+ * raw->threads is what there is room for. */
+static bool raw_map_resync(struct ktrace_walk *w, struct ktrace_raw *raw, uint64_t stored)
 {
 	struct ktrace_repair *r = &w->repair;
 	uint32_t entry = ktrace_thread_size(w->in.is_64);
-	uint64_t file = w->in.source->size, stored = raw->threads;
+	uint64_t file = w->in.source->size;
 	struct ktrace_map_gap gap = ktrace_map_gap_find(&w->in, raw->map, raw->threads, file);
 
 	if (gap.from == gap.until)
@@ -259,7 +260,7 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 
 	raw->threads = found != UINT64_MAX ? found : stored <= there ? stored : there;
 	raw->map_end = raw->map + raw->threads * entry;
-	if (raw_map_resync(w, raw))
+	if (raw_map_resync(w, raw, stored))
 		return;
 	/* Entries at its beginning were overwritten by zeros. */
 	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
