@@ -19,15 +19,18 @@ struct reduce_end {
 	int code;
 	struct try_crash crash; /* with --count-with or --reader: the summary is what the group says */
 	bool wrong;		/* with them: another number of records than check counts, or the readers disagree */
-	char *place;		/* of the whole capture, where only the debugger knows it; NULL: it is not asked */
+	char *place;		/* of the whole capture, where only the debugger knows it; NULL: nobody does */
 };
 
 /* When the debugger is asked, which takes longer than most commands. */
 enum reduce_asking {
-	REDUCE_HALVED,	/* each time the capture has lost half of its bytes, and at the end */
-	REDUCE_SLIPPED, /* that found another place: from the beginning again, */
-	REDUCE_ALWAYS,	/* and each candidate that ends alike */
+	REDUCE_SOMETIMES, /* each time the capture has lost half of its bytes, after some steps, and at the end */
+	REDUCE_SLIPPED,	  /* that found another place: again from the last that crashed in the right one, */
+	REDUCE_ALWAYS,	  /* and each candidate that ends alike */
 };
+
+/* Steps after which the debugger is asked again. */
+#define REDUCE_STEPS 8u
 
 struct reduce {
 	struct cli_options *options;
@@ -42,7 +45,11 @@ struct reduce {
 	uint64_t size_before, size;
 	int64_t started, shown; /* milliseconds */
 	enum reduce_asking asking;
-	uint64_t asked, candidate; /* bytes of the last one of which the debugger was asked, and of this one */
+	uint64_t asked, candidate;	 /* bytes of the last one of which the debugger was asked, and of this one */
+	unsigned steps;			 /* since it was asked */
+	bool asks, placed;		 /* its answer counts; it was asked of this one, and the place is the right one */
+	struct tracemend_sample *proven; /* the last one like that; NULL: the whole capture */
+	uint64_t proven_size, proven_records;
 	bool out_of_time;
 	int failed;
 };
@@ -129,13 +136,15 @@ static struct reduce_end reduce_run_once(struct reduce *r, const char *path, uin
 /* Whether the command crashes where it did on the whole capture, as far as that is asked now. */
 static bool reduce_place_is(struct reduce *r, const char *path)
 {
-	if (!r->like.place || (r->asking == REDUCE_HALVED && r->candidate > r->asked / 2))
+	if (!r->asks || (r->asking == REDUCE_SOMETIMES && r->candidate > r->asked / 2 && r->steps < REDUCE_STEPS))
 		return true;
 	char *place = try_site_of(r->options, path);
 	bool same = reduce_same(r->like.place, place);
 	free(place);
 	r->asked = r->candidate;
-	if (!same && r->asking == REDUCE_HALVED && !cli_signals_caught())
+	r->steps = 0;
+	r->placed = same;
+	if (!same && r->asking == REDUCE_SOMETIMES && !cli_signals_caught())
 		r->asking = REDUCE_SLIPPED;
 	return same;
 }
@@ -175,7 +184,8 @@ static void reduce_begin(struct reduce *r, const char *path, uint64_t records)
 		if (fails)
 			break;
 	}
-	if (!r->failed && reduce_asks(r, &r->like))
+	r->asks = !r->failed && reduce_asks(r, &r->like);
+	if (r->asks)
 		r->like.place = try_site_of(r->options, path);
 }
 
@@ -246,6 +256,22 @@ static bool reduce_progress(void *ctx, uint64_t done, uint64_t total)
 	return !r->out_of_time && !cli_signals_caught() && r->asking != REDUCE_SLIPPED;
 }
 
+/* Keeps a copy of a candidate that crashes in the right place. */
+static void reduce_prove(struct reduce *r, const struct tracemend_sample *candidate)
+{
+	struct tracemend_error error = { 0 };
+	struct tracemend_input *input = tracemend_open_sample(candidate, &r->library, &error);
+	struct tracemend_sample *copy = input ? tracemend_sample_of(input, &error) : NULL;
+
+	tracemend_close(input);
+	if (!copy)
+		return;
+	tracemend_sample_free(r->proven);
+	r->proven = copy;
+	r->proven_size = r->size;
+	r->proven_records = r->records;
+}
+
 /* tracemend_predicate.holds */
 static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 {
@@ -255,6 +281,7 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 	r->tries++;
 	r->candidate = cli_sample_size(candidate);
 	r->work += r->candidate;
+	r->placed = false;
 	bool good = !r->failed && r->asking != REDUCE_SLIPPED && reduce_checks(r, candidate, &records) &&
 		    (!r->command || reduce_reads(r, candidate, records));
 	if (!r->begun) {
@@ -267,7 +294,10 @@ static bool reduce_holds(void *ctx, const struct tracemend_sample *candidate)
 	if (good) {
 		r->records = records;
 		r->size = cli_sample_size(candidate);
+		r->steps++;
 	}
+	if (good && r->placed && r->asking == REDUCE_SOMETIMES)
+		reduce_prove(r, candidate);
 	reduce_show(r);
 	return good;
 }
@@ -417,24 +447,38 @@ static void reduce_look(struct reduce *r, const struct tracemend_sample *sample)
 	free(path);
 }
 
-/* Where the crash slipped to another place, everything again, with the place in the predicate. */
+/* Takes the last candidate of which the debugger said that it crashes in the right place; NULL: there is none. */
+static struct tracemend_sample *reduce_proven(struct reduce *r)
+{
+	struct tracemend_sample *proven = r->proven;
+
+	r->proven = NULL;
+	r->size = proven ? r->proven_size : r->size_before;
+	r->records = proven ? r->proven_records : r->records_before;
+	return proven;
+}
+
+/* Where the crash slipped to another place, again from the last that was in the right one, with the place in the predicate. */
 static struct tracemend_sample *reduce_whole(struct reduce *r, struct tracemend_input *input, struct tracemend_error *error)
 {
 	struct tracemend_sample *sample = tracemend_reduce(input, &r->library, &r->predicate, error);
+	bool asks = r->asks && r->asking == REDUCE_SOMETIMES && !r->failed;
 
-	if (sample && r->like.place && r->asking == REDUCE_HALVED && !r->failed && !cli_signals_caught())
+	r->placed = false;
+	if (sample && asks && !cli_signals_caught())
 		reduce_look(r, sample);
-	if (r->asking == REDUCE_SLIPPED) {
-		tracemend_sample_free(sample);
-		sample = NULL;
-	}
-	bool again = r->asking == REDUCE_SLIPPED && !r->failed && !r->out_of_time && !cli_signals_caught();
+	bool stopped = r->out_of_time || cli_signals_caught(), slipped = r->asking == REDUCE_SLIPPED;
 	r->asking = REDUCE_ALWAYS;
-	if (!again)
+	/* What was made since the debugger was asked, and cannot be asked any more, may crash elsewhere. */
+	if (r->failed || (!slipped && !(asks && stopped && !r->placed)))
 		return sample;
-	r->size = r->size_before;
+	tracemend_sample_free(sample);
+	sample = reduce_proven(r);
+	if (stopped)
+		return sample;
 	*error = (struct tracemend_error){ 0 };
-	return tracemend_reduce(input, &r->library, &r->predicate, error);
+	return sample ? reduce_again(r, tracemend_open_sample(sample, &r->library, error), sample, UINT64_MAX)
+		      : tracemend_reduce(input, &r->library, &r->predicate, error);
 }
 
 static int reduce_run(struct reduce *r)
@@ -496,6 +540,7 @@ int cli_reduce(struct cli_options *o)
 		code = reduce_run(&r);
 	if (r.scratch)
 		cli_path_remove(r.scratch);
+	tracemend_sample_free(r.proven);
 	try_crash_free(&r.like.crash);
 	free(r.like.place);
 	free(r.scratch);

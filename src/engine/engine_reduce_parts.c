@@ -210,24 +210,24 @@ static void parts_texts(struct parts *p)
 
 /* ---- padding: blocks of a given size ---- */
 
-/* Padding of blocks; that of words is not worth the tries. */
-static void parts_gather_paddings(struct parts *p, uint32_t part)
+/* Padding of blocks, and with `starts` parts that start where a block does; what is aligned to words is not worth the tries. */
+static void parts_gather_paddings(struct parts *p, uint32_t part, bool starts)
 {
 	const struct part *leaf = &p->o.parts[part];
 
 	if (leaf->flags & PART_DELETED)
 		return;
-	if (leaf->kind == PART_PADDING && !(leaf->flags & PART_REPLACED) && leaf->unit > PARTS_BYTES_MIN)
+	if ((leaf->kind == PART_PADDING || starts) && !(leaf->flags & PART_REPLACED) && leaf->unit > PARTS_BYTES_MIN)
 		parts_list(p, part);
 	for (uint32_t i = leaf->first; i != OUTLINE_NONE; i = p->o.parts[i].next)
-		parts_gather_paddings(p, i);
+		parts_gather_paddings(p, i, starts);
 }
 
-static bool parts_list_paddings(struct parts *p)
+static bool parts_list_paddings(struct parts *p, bool starts)
 {
 	p->count = 0;
 	for (uint32_t f = 0; parts_next_file(p, &f); f++)
-		parts_gather_paddings(p, p->o.files[f].part);
+		parts_gather_paddings(p, p->o.files[f].part, starts);
 	free(p->saved);
 	p->saved = calloc(p->count + 1, sizeof(*p->saved));
 	if (!p->saved) {
@@ -237,7 +237,7 @@ static bool parts_list_paddings(struct parts *p)
 	return p->saved;
 }
 
-/* Reduces the alignment of the paddings [begin, end) of the list to `unit` at most. */
+/* Reduces the alignment of the parts [begin, end) of the list to `unit` at most. */
 static bool parts_align(struct parts *p, size_t begin, size_t end, uint32_t unit)
 {
 	bool less = false;
@@ -260,7 +260,7 @@ static void parts_units(struct parts *p)
 {
 	static const uint32_t units[] = { 64, 128, 256, 512, 1024, 2048 };
 
-	if (!parts_list_paddings(p))
+	if (!parts_list_paddings(p, true))
 		return;
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
 		if (p->r->stop || p->r->renew || parts_align(p, 0, p->count, units[u]))
@@ -276,7 +276,7 @@ static void parts_units(struct parts *p)
 static void parts_paddings(struct parts *p)
 {
 	p->length = 0;
-	if (parts_list_paddings(p))
+	if (parts_list_paddings(p, false))
 		reduction_minimise(p->r, p->count, parts_cut, p);
 }
 
