@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that building (default), or building and testing (--test), the demo (--demo), scripts/harden.sh (--harden),
-# scripts/oss-fuzz-local.sh (--oss-fuzz), scripts/coverage-readers.sh (--coverage), or packages, `make static` and builds for other
-# machines (--packaging), or tests/readers/page_browser.py (--browser), or scripts/other-machines.sh (--machine COMPILER) need; only what
-# is missing.
+# scripts/oss-fuzz-local.sh (--oss-fuzz), coverage-readers.sh and fuzz-tracecmd.sh (--coverage), or packages, `make static` and builds for
+# other machines (--packaging), or tests/readers/page_browser.py (--browser), or scripts/other-machines.sh (--machine COMPILER) need; only
+# what is missing.
 set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libseccomp-dev"
 # What libarchive.a is linked with: its package does not depend on them.
@@ -13,7 +13,7 @@ wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"
 [ "${1:-}" = --demo ] && wanted="$build uftrace procps python3"
 [ "${1:-}" = --oss-fuzz ] && wanted="$build clang-14 libclang-rt-14-dev llvm-14 afl++ zip unzip file binutils python3 zstd git"
-[ "${1:-}" = --coverage ] && wanted="$build trace-cmd uftrace afl++ zzuf qemu-user-static binutils python3"
+[ "${1:-}" = --coverage ] && wanted="$build trace-cmd uftrace afl++ zzuf qemu-user-static binutils python3 pkg-config libtraceevent-dev libtracefs-dev"
 [ "${1:-}" = --harden ] && wanted="$build $test llvm-14 valgrind"
 [ "${1:-}" = --packaging ] && wanted="$build debhelper dpkg-dev fakeroot lintian musl-tools gcc-multilib abigail-tools pkg-config
 	$static python3 git"

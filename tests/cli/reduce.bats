@@ -44,7 +44,7 @@ small() {
 	small tracedat option-cpustat-empty 1024
 	small tracedat v7-done-cycle 1024
 	small tracedat record-unknown-event-id 8192
-	small tracedat v7-buffer-size-minus-four 4352 # in compressed chunks, of which one begins at a page
+	small tracedat v7-buffer-size-minus-four 256 # in compressed chunks, whose start need not be a page's
 	small tracedat cpu-range-in-header 1100 # behind which all data is lost
 }
 
