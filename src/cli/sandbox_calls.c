@@ -13,6 +13,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+/* Bytes of memory that must be left for building the filter. */
+#define CALLS_ROOM (2u << 20)
+
 /* By name: an old libseccomp does not know all of them, nor does each architecture have all. */
 static const char *const calls_forbidden[] = {
 	/* other programs and processes */
@@ -143,8 +146,11 @@ bool sandbox_can_forbid_calls(void)
 
 bool sandbox_forbid_calls(void)
 {
+	/* libseccomp 2.5 reads a wild pointer where it gets no memory for the program of its filter. */
+	void *room = mmap(NULL, CALLS_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED || munmap(room, CALLS_ROOM))
+		return false;
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-
 	if (!filter)
 		return false;
 	for (size_t i = 0; i < sizeof(calls_forbidden) / sizeof(calls_forbidden[0]); i++)

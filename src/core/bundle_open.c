@@ -58,7 +58,7 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 		/* In the program's sandbox, another file than the one that was there at first cannot be opened. */
 		if (stat(path, &st) == 0 && !same_file(&st, &f->seen))
 			return fault_set(error, TM_IO, "%s: another file has taken its place while it was read", path);
-		return fault_set(error, TM_IO, "%s: cannot open: %s", path, strerror(why));
+		return fault_set(error, why == ENOMEM ? TM_NO_MEMORY : TM_IO, "%s: cannot open: %s", path, strerror(why));
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)close(fd);
@@ -188,7 +188,7 @@ static enum tracemend_status bundle_walk(struct bundle *b, enum tracemend_role r
 		return fault_set(&b->error, TM_LIMIT, "%s: more than %u directories deep", path, BUNDLE_DEPTH_MAX);
 	DIR *directory = opendir(path);
 	if (!directory)
-		return fault_set(&b->error, TM_IO, "%s: cannot open: %s", path, strerror(errno));
+		return fault_set(&b->error, errno == ENOMEM ? TM_NO_MEMORY : TM_IO, "%s: cannot open: %s", path, strerror(errno));
 	enum tracemend_status status = TM_OK;
 	bool empty = true;
 	struct dirent *entry;
