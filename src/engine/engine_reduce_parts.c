@@ -1,5 +1,5 @@
-/* Reducing by the outline: from the largest parts to the smallest, then texts, padding, and bytes without structure.
- * outline_write() corrects their measures in each candidate. */
+/* Reducing by the outline: smaller blocks, then from the largest parts to the smallest, texts, padding, and bytes without
+ * structure. outline_write() corrects their measures in each candidate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,21 +255,30 @@ static bool parts_align(struct parts *p, size_t begin, size_t end, uint32_t unit
 	return false;
 }
 
-/* Tries smaller blocks, in all files or in one: the blocks of a file have one size. */
+static const uint32_t parts_block_sizes[] = { 64, 128, 256, 512, 1024, 2048 };
+#define PARTS_BLOCK_SIZES (sizeof(parts_block_sizes) / sizeof(parts_block_sizes[0]))
+
+/* Tries smaller blocks in all files. */
 static void parts_units(struct parts *p)
 {
-	static const uint32_t units[] = { 64, 128, 256, 512, 1024, 2048 };
-
 	if (!parts_list_paddings(p, true))
 		return;
-	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
-		if (p->r->stop || p->r->renew || parts_align(p, 0, p->count, units[u]))
+	for (size_t u = 0; u < PARTS_BLOCK_SIZES && !p->r->stop && !p->r->renew; u++)
+		if (parts_align(p, 0, p->count, parts_block_sizes[u]))
 			return;
-		for (size_t begin = 0, end; begin < p->count && !p->r->stop && !p->r->renew; begin = end) {
-			for (end = begin + 1; end < p->count && p->o.parts[p->list[end]].file == p->o.parts[p->list[begin]].file;)
-				end++;
-			(void)parts_align(p, begin, end, units[u]);
-		}
+}
+
+/* Tries smaller blocks in one file after the other: the blocks of a file have one size. */
+static void parts_units_by_file(struct parts *p)
+{
+	if (!parts_list_paddings(p, true))
+		return;
+	for (size_t begin = 0, end; begin < p->count; begin = end) {
+		for (end = begin + 1; end < p->count && p->o.parts[p->list[end]].file == p->o.parts[p->list[begin]].file;)
+			end++;
+		for (size_t u = 0; u < PARTS_BLOCK_SIZES && !p->r->stop && !p->r->renew; u++)
+			if (parts_align(p, begin, end, parts_block_sizes[u]))
+				break;
 	}
 }
 
@@ -285,6 +294,8 @@ static void parts_blocks(struct parts *p)
 {
 	if (!p->r->stop && !p->r->renew)
 		parts_units(p);
+	if (!p->r->stop && !p->r->renew)
+		parts_units_by_file(p);
 	if (p->r->predicate->bytes && !p->r->stop && !p->r->renew)
 		parts_paddings(p);
 }
@@ -398,6 +409,8 @@ bool reduction_parts(struct reduction *r)
 		parts_all_bytes(&p, p.size / PARTS_LARGE, PARTS_LARGE_RANGES);
 		if (r->predicate->bytes) /* a block that must be filled to its end can lose nothing before its padding does */
 			parts_blocks(&p);
+		else if (!r->stop && !r->renew) /* few tries, and all that follow are shorter */
+			parts_units(&p);
 		if (!r->stop && !r->renew)
 			(r->predicate->inside_out ? parts_levels_up : parts_levels)(&p);
 		if (!r->stop && !r->renew)

@@ -59,9 +59,10 @@ small() {
 	small lttng events-lost-decreases 1024
 	small lttng event-size-escape-small 1024 # in blocks of less than a page
 	small lttng magic-lost-in-block 1024 # of which two tell the size
-	small lttng payload-truncated 1024
-	grep -q 'and errors that the whole capture does not have' <<< "$("$TRACEMEND" reduce big -o loose --rule payload-truncated)"
-	exits 0 reduce big -o strict --strict --rule payload-truncated
+	small lttng payload-truncated 512 # in blocks of a few words
+	small lttng string-not-terminated 1024
+	grep -q 'and errors that the whole capture does not have' <<< "$("$TRACEMEND" reduce big -o loose --rule string-not-terminated)"
+	exits 0 reduce big -o strict --strict --rule string-not-terminated
 	[ "$(files strict)" -gt 1024 ]
 	tm check --format=json big
 	jq '[.inputs[0].findings[] | select(.severity == "error") | .rule] | unique' <<< "$output" > before

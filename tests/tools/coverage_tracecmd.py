@@ -16,6 +16,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -63,8 +64,13 @@ def by_afl(harness, seeds, number, seconds, scratch, method):
     if method == 'mutator alone':
         more['AFL_CUSTOM_MUTATOR_ONLY'] = '1'
     out = os.path.join(scratch, 'out')
-    subprocess.run(['afl-fuzz', '-i', seeds, '-o', out, '-V', str(seconds), '-s', str(number), '-t', TIMEOUT, '-m', 'none', *arguments, '--',
-                    harness], env=environment(**more), timeout=seconds + 120, check=False, **QUIET)
+    with subprocess.Popen(['afl-fuzz', '-i', seeds, '-o', out, '-s', str(number), '-t', TIMEOUT, '-m', 'none', *arguments, '--', harness],
+                          env=environment(**more), **QUIET) as fuzzer:
+        # Not -V: afl-fuzz looks at it between two inputs only, which can be minutes.
+        try:
+            fuzzer.wait(seconds)
+        except subprocess.TimeoutExpired:
+            fuzzer.send_signal(signal.SIGINT)
     with open(os.path.join(out, 'default', 'fuzzer_stats'), encoding='ascii') as lines:
         stats = dict((part.strip() for part in line.split(':', 1)) for line in lines if ':' in line)
     reached = set()
