@@ -199,6 +199,7 @@ enum tracemend_status tracedat_repair(struct tracedat_walk *w)
 	if (w->stopped)
 		return TM_NOTHING;
 	tracedat_metadata_doubt(w);
+	tracedat_foreign_doubt(w);
 	if (!tracedat_metadata_finish(w))
 		return w->status;
 	if (!w->data.latency)

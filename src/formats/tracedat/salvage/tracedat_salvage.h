@@ -14,6 +14,18 @@ struct tracedat_inferred {
 /* Infers from the first section header or event format of a file of `size` bytes. False: there is none near its beginning. */
 bool tracedat_infer(struct window *window, uint64_t size, struct tracedat_inferred *found);
 
+/* ---- tracedat_foreign_block.c ---- */
+
+/* The least and the usual size of the blocks of a disk. */
+#define TRACEDAT_SECTOR_OF_DISK 512u
+#define TRACEDAT_BLOCK_OF_DISK 4096u
+
+/* Where the block of a disk ends with which another trace.dat begins at `at`, and breaks off; 0: a whole one begins there, or one
+ * that the end of the file cuts. */
+uint64_t tracedat_foreign_block(struct tracedat_walk *w, uint64_t at);
+/* Version 7: lists sections that may stand in a block of another file. */
+void tracedat_foreign_doubt(struct tracedat_walk *w);
+
 /* ---- tracedat_section_carve.c: sections whose header is lost ---- */
 
 struct tracedat_carved {

@@ -112,6 +112,9 @@ static void table_correct(struct table *t)
 	if (stop < c->offset || size % page || (size && !tracedat_page_at(t->w, c->offset, page)) ||
 	    (size > c->size && !tracedat_page_at(t->w, stop - page, page)))
 		return;
+	/* What the kernel counted is in the size that is stated: the pages behind are those of a CPU whose entry was hit. */
+	if (size > c->size && c->size && c->size % page == 0 && counted_up_to(t, c, c->offset + c->size))
+		return;
 	/* Where the file ends it may be cut, or have grown: there the kernel's count decides. */
 	if (last == n && t->w->shape.version == 6 && stop == t->w->source->size && (size <= c->size || !counted_up_to(t, c, stop)))
 		return;

@@ -192,7 +192,7 @@ static bool gap_is_other(struct tracedat_walk *w, uint64_t from, uint64_t at, ui
 
 	if (w->meta.other && from > w->meta.other)
 		return true;
-	if (!magic || memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE))
+	if (!magic || memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) || tracedat_foreign_block(w, at))
 		return false;
 	(void)tracedat_report(w, TRACEDAT_RULE_trailing_bytes, at, to - at, "another trace.dat of %llu bytes begins here",
 			      (unsigned long long)(to - at));

@@ -152,6 +152,18 @@ static void cmdlines_forward(struct tracedat_v6 *v, size_t end)
 		m->cmdlines = at;
 }
 
+/* Symbols in front of known printk formats whose size was hit, and maybe the first of them: text that holds more than one line. */
+static void kallsyms_backward(struct tracedat_v6 *v, size_t low)
+{
+	struct tracedat_v6_map *m = &v->m;
+	size_t text = measure_back(v, low, m->printk);
+	const uint8_t *lf = memchr(v->data + text, '\n', m->printk - text);
+	size_t second = lf ? (size_t)(lf - v->data) + 1 : m->printk;
+
+	if (text >= low + 4 && second < m->printk && measure_lines(v, second, m->printk, false) == m->printk)
+		m->kallsyms = text - 4;
+}
+
 static void salvage_texts(struct tracedat_v6 *v, size_t low)
 {
 	struct tracedat_v6_map *m = &v->m;
@@ -170,6 +182,8 @@ static void salvage_texts(struct tracedat_v6 *v, size_t low)
 			m->cmdlines = text - 8;
 		texts_backward(v, low);
 	}
+	if (m->kallsyms == TRACEDAT_V6_UNKNOWN && m->printk != TRACEDAT_V6_UNKNOWN)
+		kallsyms_backward(v, low);
 	/* The tag is lost: the size of the command lines leads to it. */
 	if (m->cmdlines != TRACEDAT_V6_UNKNOWN && m->cpus == TRACEDAT_V6_UNKNOWN && v->size - m->cmdlines >= 22) {
 		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);

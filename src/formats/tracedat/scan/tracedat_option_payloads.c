@@ -522,6 +522,17 @@ static bool has_instances(const struct tracedat_walk *w)
 	return sections > 1 || options > 1 || w->dir.heading_count;
 }
 
+/* Bytes of an option that is longer than those of one kind are, but statistics. */
+#define SWALLOWED_LEAST 128u
+
+/* Whether an option whose size was hit may hold others that were hit with it. */
+static bool option_swallows(const struct tracedat_option *o)
+{
+	const char *p = (const char *)o->block->data + o->at;
+
+	return o->head_bad && o->size > SWALLOWED_LEAST && !(o->id == TRACEDAT_CPUSTAT && tracedat_cpustat_sound(p, o->size));
+}
+
 void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
@@ -531,7 +542,8 @@ void tracedat_options_check(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
 		struct tracedat_option *o = &w->dir.options[i];
 		/* Options that cannot be read may have had the heading of the statistics behind them: whose they are is unknown. */
-		if (i && instances && o[-1].block == o->block && o[-1].at + o[-1].size + TRACEDAT_OPTION_HEADER != o->at)
+		if (i && instances && o[-1].block == o->block &&
+		    (o[-1].at + o[-1].size + TRACEDAT_OPTION_HEADER != o->at || option_swallows(&o[-1])))
 			heading = (struct tracedat_heading){ "", 0 };
 		if (o->dropped)
 			continue;

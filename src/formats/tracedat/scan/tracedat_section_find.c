@@ -299,6 +299,20 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	return found;
 }
 
+/* A block of another file in the place of ours. Returns where the next section begins. */
+static uint64_t block_skip(struct finder *f, uint64_t at, uint64_t behind)
+{
+	uint64_t found = find_next(f, behind);
+
+	(void)tracedat_report(f->w, TRACEDAT_RULE_v7_section_size, at, found - at,
+			      "%llu bytes that are not a section: a block of another trace.dat begins here",
+			      (unsigned long long)(found - at));
+	tracedat_drop(f->w, at, found - at, TRACEDAT_RULE_v7_section_size, "a block of another trace.dat, and what it tore");
+	f->w->data.errors = true;
+	f->w->out.lost_is = TM_UNKNOWN_COUNT;
+	return found;
+}
+
 /* The walk over sections: each size must lead to a header or the end of the file. */
 void tracedat_sections_find(struct tracedat_walk *w)
 {
@@ -311,7 +325,13 @@ void tracedat_sections_find(struct tracedat_walk *w)
 	while (at < end && w->status == TM_OK) {
 		struct tracedat_section_header h;
 		const uint8_t *magic = at ? window_at(&w->window, at, TRACEDAT_MAGIC_SIZE) : NULL;
-		if (magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE)) {
+		bool other = magic && !memcmp(magic, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+		uint64_t behind = other ? tracedat_foreign_block(w, at) : 0;
+		if (behind) {
+			at = block_skip(&f, at, behind);
+			continue;
+		}
+		if (other) {
 			(void)tracedat_report(w, TRACEDAT_RULE_v7_section_size, at, end - at,
 					      "another trace.dat of %llu bytes begins here", (unsigned long long)(end - at));
 			tracedat_drop(w, at, end - at, TRACEDAT_RULE_v7_section_size, "another trace.dat");

@@ -8,6 +8,8 @@
 /* Blocks of a disk. */
 #define BLOCK_LEAST 512u
 #define BLOCK_MOST 4096u
+/* Bytes of the size in front of a text. */
+#define SIZE_LEAST 4u
 
 /* A walk over the lines of a block. */
 struct lines {
@@ -28,13 +30,41 @@ struct lines {
 	unsigned dropped_rule;
 	unsigned runs;	   /* of such lines */
 	size_t doubted_to; /* lines in front of it are listed */
+	size_t previous;   /* where the line in front of this one begins */
 	/* the line */
 	const char *line;
 	size_t from, length;
 };
 
+/* Lists the lines in [from, to). */
+static void lines_doubt_as(struct lines *l, size_t from, size_t to, const char *why)
+{
+	struct tracedat_walk *w = l->w;
+	if (w->s->plan && w->findings != w->scratch && to > from)
+		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + from,
+			   l->b->compressed ? l->b->stored : to - from, why);
+}
+
+/* Whether blocks of a disk meet inside of [from, to): two halves of lines may make a line there that looks like one. */
+static bool lines_meet(const struct lines *l, size_t from, size_t to)
+{
+	return !l->b->compressed && to > from && (l->b->offset + to - 1) / BLOCK_LEAST * BLOCK_LEAST > l->b->offset + from;
+}
+
+/* A good line beside a bad one, in which blocks of a disk meet. */
+static void lines_doubt_meeting(struct lines *l, size_t from, size_t to)
+{
+	if (from < l->doubted_to || !lines_meet(l, from, to))
+		return;
+	lines_doubt_as(l, from, to, "blocks of a disk meet in this line, and one of them may be that of another place");
+	l->doubted_to = to;
+}
+
 static bool lines_next(struct lines *l)
 {
+	if (l->runs && l->from == l->dropped_to)
+		lines_doubt_meeting(l, l->from, l->at);
+	l->previous = l->from;
 	if (l->at >= l->end)
 		return false;
 	const char *lf = memchr(l->text + l->at, '\n', l->end - l->at);
@@ -64,6 +94,8 @@ static void lines_drop(struct lines *l, unsigned rule)
 	l->kept_from = l->at;
 	l->w->out.lost_other = true;
 	if (l->from != l->dropped_to || rule != l->dropped_rule) {
+		if (l->number > 1 && l->from != l->dropped_to)
+			lines_doubt_meeting(l, l->previous, l->from);
 		lines_tell_dropped(l);
 		l->runs++;
 	}
@@ -102,25 +134,18 @@ static void lines_milder_at(struct lines *l, unsigned rule, enum tracemend_sever
 		finding_say(*first, "the line is \"%s\", expected %s", text_quote(shown, l->line, l->length), expected);
 }
 
-/* Lists the lines in [from, to). */
-static void lines_doubt_as(struct lines *l, size_t from, size_t to, const char *why)
-{
-	struct tracedat_walk *w = l->w;
-	if (w->s->plan && w->findings != w->scratch && to > from)
-		plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + from,
-			   l->b->compressed ? l->b->stored : to - from, why);
-}
-
 static void lines_doubt(struct lines *l, size_t from, size_t to)
 {
 	l->placed = true;
 	lines_doubt_as(l, from, to, "bytes were removed from this text, or inserted into it");
 }
 
-/* A bad line in which blocks of a disk meet: one of them may be that of another place, whose lines are good. */
+/* A bad line in which blocks of a disk meet, or a size in front of the first one that was hit: one of the blocks may be that of
+ * another place, whose lines are good. */
 static void lines_doubt_block(struct lines *l)
 {
-	const uint64_t seam = (l->b->offset + l->at) / BLOCK_LEAST * BLOCK_LEAST, begin = l->b->offset + l->from;
+	const uint64_t seam = (l->b->offset + l->at) / BLOCK_LEAST * BLOCK_LEAST;
+	const uint64_t begin = l->b->offset + l->from - (l->odd && l->from == l->begin ? SIZE_LEAST : 0);
 
 	if (l->b->compressed || seam < begin)
 		return;

@@ -5,6 +5,7 @@
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +14,10 @@
 #define SYSTEMS_USUAL 1024u
 /* The tables of instances begin behind pages. */
 #define INSTANCE_AWAY 1024u
+
+/* Bytes of zeros that hit the beginning of a text, and of a line of symbols. */
+#define ZEROS_MOST 4096u
+#define LINE_MOST 256u
 
 static bool tag_exact(const uint8_t *p)
 {
@@ -110,6 +115,22 @@ static bool number_is_zero(const struct tracedat_v6 *v, size_t at)
 	return at != TRACEDAT_V6_UNKNOWN && v->size - at >= 4 && !load_u32(v->data + at, v->w->shape.big_endian);
 }
 
+/* Whether the zeros at `at`, of a size that was hit and some bytes of the first line, end in front of lines of symbols. */
+static bool symbols_follow(const struct tracedat_v6 *v, size_t at)
+{
+	const size_t first = at;
+
+	while (at < v->size && at - first < ZEROS_MOST && !v->data[at])
+		at++;
+	const size_t room = v->size - at < LINE_MOST ? v->size - at : LINE_MOST;
+	const uint8_t *lf = memchr(v->data + at, '\n', room);
+	size_t line = lf ? (size_t)(lf - v->data) + 1 : v->size, digits = 0;
+	while (v->size - line > digits + 3 && digits < 16 && isxdigit(v->data[line + digits]))
+		digits++;
+	const uint8_t *p = v->data + line + digits;
+	return (digits == 8 || digits == 16) && p[0] == ' ' && isalpha(p[1]) && p[2] == ' ';
+}
+
 static bool forward(struct tracedat_v6 *v)
 {
 	struct tracedat_v6_map *m = &v->m;
@@ -122,7 +143,7 @@ static bool forward(struct tracedat_v6 *v)
 	if (counted_zero)
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	/* Counts and sizes of 0 lead through any zeros: without a tag at the end they are not accepted. */
-	if (number_is_zero(v, m->kallsyms))
+	if (number_is_zero(v, m->kallsyms) && !symbols_follow(v, m->kallsyms))
 		m->kallsyms = TRACEDAT_V6_UNKNOWN;
 	if (number_is_zero(v, m->systems) && !counted_zero)
 		m->systems = m->kallsyms = TRACEDAT_V6_UNKNOWN;
@@ -486,6 +507,13 @@ static void other_cut(struct tracedat_v6 *v)
 	bool whole = v->m.tag != TRACEDAT_V6_UNKNOWN;
 	size_t from = whole ? v->m.tag : v->m.header < v->size ? v->m.header : v->size;
 	const uint8_t *other = memmem(v->data + from, v->size - from, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	uint64_t behind = other ? tracedat_foreign_block(v->w, (uint64_t)(other - v->data)) : 0;
+	if (behind) {
+		/* Nothing of that block is ours. */
+		size_t at = (size_t)(other - v->data), stop = behind < v->size ? (size_t)behind : v->size;
+		memset(v->w->meta.v6.data + at, 0, stop - at);
+		return;
+	}
 	if (!other || (whole && (tracedat_v6_tag(v->data + v->m.tag) != 1 || options_lead_to_tag(v, (size_t)(other - v->data)))))
 		return;
 	v->w->meta.other = (uint64_t)(other - v->data);
