@@ -121,7 +121,7 @@ static bool is_joined(struct lttng_trace *t, struct lttng_file *f, const struct 
 	struct lttng_header next;
 
 	if (!(crossed || w->out.end_moved || w->out.broken || w->edits->edits.count > w->repeated) || b->unknown_end ||
-	    b->bad_end || end <= begin || f->flight || f->metadata)
+	    b->bad_end || end <= begin || f->metadata)
 		return false;
 	if (!b->frame->next_sound || !lttng_header_at(t, f, b->frame->offset + b->frame->length, &next))
 		return crossed && b->number;

@@ -48,6 +48,8 @@ static const uint32_t margins[STAGES] = { 60, 36, 20 };
 #define TRY_MARGIN 6u
 #define TRY_WORST 32768
 #define TRY_BEHIND 64u
+/* Events of a type that may be damage to those of others, if there are no more. */
+#define RARE_MAX 2u
 /* Bits of penalty that the best model may have, on average an event. */
 #define PENALTY_MEAN_MAX 10u
 
@@ -568,6 +570,7 @@ static bool type_learn(struct lttng_inference *inf, struct lttng_lost_type *type
 	type->is.format = lttng_restore(inf->t, type->is.channel, type->is.marker, format);
 	if (!type->is.format)
 		return false;
+	type->is.marker->rare = type->count <= RARE_MAX;
 	type->learned = true;
 	free(type->scores);
 	type->scores = NULL;

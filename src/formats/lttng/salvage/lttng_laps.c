@@ -24,6 +24,8 @@
 /* Events behind a wrap by which numbers are told from stamps, and links between them that are enough. */
 #define NUMBERS_SPAN 16u
 #define NUMBERS_MIN 3u
+/* Events behind one of a guessed type that may be misread, if it is damage. */
+#define RARE_SPAN 4u
 /* A leap of the clock by so many ticks, and so many events in front of a wrap, may be what brought it: more than the events of a
  * page, which may be those of another place. */
 #define LEAP_MIN (UINT64_C(1) << 24)
@@ -277,17 +279,23 @@ uint64_t lttng_laps_leap(const struct lttng_walk *w, uint64_t to)
 /* Whether the clock wraps at an event, or did before it, by what events of guessed types say alone. */
 static bool rests_on_guess(const struct lttng_walk *w, const struct lttng_event *e)
 {
-	return w->laps.guessed && !e->has_full && e->stamp - w->laps.sure > LTTNG_TIME_MASK;
+	return (w->laps.guessed || w->laps.rare) && !e->has_full && e->stamp - w->laps.sure > LTTNG_TIME_MASK;
 }
 
-/* What is known of the stamp of an event that stays. */
+/* What is known of the stamp of an event that stays. Where few events bore the guess out, it may be damage, to the event before it
+ * as well, and the next ones may be misread. */
 static void note_guess(const struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	const struct lttng_marker *m = t->s->plan && e->type ? lttng_marker_of(e->type) : NULL;
+	const bool rare = m && m->rare && !e->has_full;
+	struct lttng_walk_laps *l = &w->laps;
 
-	if (!w->laps.guessed)
-		w->laps.sure = w->at.stamp;
-	w->laps.guessed = m && m->guessed && !e->has_full;
+	if (!l->guessed && !l->rare) {
+		l->sure = rare && !l->blind ? w->at.before : w->at.stamp;
+		l->unsure = rare ? w->at.last : e->start;
+	}
+	l->guessed = m && m->guessed && !e->has_full;
+	l->rare = rare ? RARE_SPAN : l->rare && !e->has_full ? l->rare - 1 : 0;
 }
 
 bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
@@ -299,13 +307,15 @@ bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct l
 	l->was.wraps = l->wraps;
 	l->was.wrapped = l->wrapped;
 	l->was.doubtful = l->doubtful;
-	l->blind = false;
+	l->misled = false;
 	const bool guessed = rests_on_guess(w, e);
 	note_guess(t, w, e);
+	l->blind = false;
 	if (e->has_full) {
 		l->wraps = 0;
 		l->doubtful = false;
 	} else if (guessed && !l->guessed) {
+		l->misled = !l->doubtful;
 		l->doubtful = true;
 	} else if (wraps(t, w->at.stamp, e)) {
 		l->wraps = lttng_laps_pending(w) ? l->wraps + 1 : 1;

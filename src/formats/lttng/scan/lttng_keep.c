@@ -155,6 +155,11 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
 	if (why == why_back || (first && lapses))
 		from = lttng_laps_from(w, e);
+	/* An event of a guessed type may be one that was hit, from the end of the one before it on. */
+	if (lttng_marker_of(e->type)->rare && lttng_walk_before(w, e->start) < from)
+		from = lttng_walk_before(w, e->start);
+	if (why == why_lap && w->laps.misled && lttng_walk_before(w, w->laps.unsure) < from)
+		from = lttng_walk_before(w, w->laps.unsure);
 	if ((why == why_order || why == why_skew || first) && lttng_walk_before(w, before) < from)
 		from = lttng_walk_before(w, before);
 	/* A full stamp within them ends it. */

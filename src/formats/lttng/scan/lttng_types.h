@@ -21,6 +21,7 @@ struct lttng_marker {
 	bool late;	  /* lttng/declaration-after-use was reported */
 	bool owns_steps;
 	const char *guessed;	   /* static; why its events are doubtful. NULL: they are not */
+	bool rare;		   /* and so few bore the guess out that they may be damage, which may begin in the event before */
 	uint32_t ready;		   /* serial of the file whose events of this type go through the fast path; 0: none yet */
 	struct finding *blame;	   /* what is wrong with using it, reported already */
 	struct lttng_marker *twin; /* another number of the same name */

@@ -156,13 +156,16 @@ static enum step walk_declaration(struct lttng_trace *t, struct lttng_walk *w, c
 		zeros = walk_cut_text(t, w, e);
 	struct finding *fd = NULL;
 	unsigned rule = LTTNG_RULE_metadata_payload_length;
+	uint64_t next;
 
 	if (zeros != STEP_TAKE || lttng_metadata_take(t, w, e, &fd, &rule))
 		return zeros;
 	if (rule == LTTNG_RULE_metadata_payload_length)
 		lttng_declarations_lose(&t->declared, fd);
+	/* Damage to its text may have moved its end into the next one, whose stamp then brings all behind it a lap too late. */
+	const bool hit = lttng_event_lapses(w, e->end, w->limit, w->at.stamp, &next);
 	if (t->status == TM_OK &&
-	    (lttng_drop_event(w, e, e->end, rule, false) || (!w->open && lttng_resync(t, w, e->start + 1, rule))))
+	    (lttng_drop_event(w, e, e->end, rule, hit) || (!w->open && lttng_resync(t, w, e->start + 1, rule))))
 		return STEP_PASSED;
 	lttng_walk_stop(w, fd, rule, true);
 	return STEP_END;

@@ -63,7 +63,10 @@ struct lttng_walk_laps {
 	bool skewed;	  /* to 1.0: the last heartbeat carries a stamp that does not fit its own. Owner: scan/lttng_keep.c */
 	bool blind;	  /* at.before is not the stamp of the event before the last one */
 	bool guessed;	  /* the last event is of a type whose declaration was guessed: it may be none; */
-	uint64_t sure;	  /* stamp of the last one that is not */
+	unsigned rare;	  /* or one of the last ones was, and so many more may be misread; */
+	uint64_t sure;	  /* stamp of the last event before these, */
+	uint64_t unsure;  /* and rel of the first one behind it */
+	bool misled;	  /* by its stamp the clock wraps at this event */
 	struct {
 		unsigned wraps;
 		uint64_t wrapped;
