@@ -429,7 +429,7 @@ static uint32_t page_walk_bounded(struct tracedat_page *p, uint64_t ts)
 	edits_clear(&p->w->pages.edits);
 	p->w->pages.given_count = 0;
 	p->time = p->sync_time = ts;
-	p->records = p->bad = p->removed = p->last = p->sync = p->trusted = p->sure = 0;
+	p->records = p->bad = p->removed = p->cleared = p->last = p->sync = p->trusted = p->sure = 0;
 	p->carry = 0;
 	p->unsure = UINT32_MAX;
 	p->failed = failed;

@@ -67,6 +67,7 @@ struct tracedat_page {
 	uint32_t blind;	      /* records of events whose format is lost */
 	uint32_t fast;	      /* records that the fast path took */
 	uint32_t removed;     /* bytes of removed records */
+	uint32_t cleared;     /* where the last removed bytes end */
 	uint32_t last;	      /* where the last data record begins */
 	uint64_t time, carry; /* carry: deltas of removed records */
 	uint32_t sync;	      /* where the chain of records that is walked begins, at sync_time */

@@ -171,6 +171,8 @@ static uint32_t page_hole(struct tracedat_page *p, uint32_t at, bool open)
 	/* Words of time in front of it may be damaged already. */
 	if (from > at || from < p->sync)
 		from = at;
+	/* A record that was removed there counts once. */
+	from = from < p->cleared && p->cleared <= at ? p->cleared : from;
 	uint64_t time = chain_time(p, from);
 	/* Where the word of the record that was hit leads to the next one, its time may be right as well. */
 	uint32_t delta = tracedat_word_read(p->data, at, p->limit, p->be, &word) && at + word.total == next &&
@@ -184,6 +186,7 @@ static uint32_t page_hole(struct tracedat_page *p, uint32_t at, bool open)
 	if (p->emitting) {
 		tracedat_page_edit(p, p->head + from, next - from, NULL, 0, p->stop_rule, "bytes that are not a record");
 		p->removed += next - from;
+		p->cleared = next;
 		p->stream->pending_missed = true;
 		p->carry = delta;
 	}
@@ -203,6 +206,7 @@ static void record_remove(struct tracedat_page *p, uint32_t at, uint32_t length,
 	p->records--;
 	tracedat_page_edit(p, p->head + at, length, NULL, 0, rule, "a record that cannot be decoded");
 	p->removed += length;
+	p->cleared = at + length;
 	p->carry += delta;
 }
 
