@@ -242,14 +242,15 @@ $(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer lattice model): 
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl. Alignment and the overflow of pointers are left to
 # the latter: their checks compare, and libFuzzer traces each comparison, of which they would be two in five.
+FUZZING = -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 fuzz: fuzz-libfuzzer fuzz-afl
 fuzz-libfuzzer:
 	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g1' FUZZ_DRIVER=-fsanitize=fuzzer \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment,pointer-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer' \
-		UNTRACED=-fno-sanitize-coverage=trace-cmp fuzz-targets
+		UNTRACED=-fno-sanitize-coverage=trace-cmp CPPFLAGS='$(CPPFLAGS) $(FUZZING)' fuzz-targets
 fuzz-afl:
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g1' HARDEN= \
-		FUZZ_DRIVER=-fsanitize=fuzzer fuzz-targets
+		FUZZ_DRIVER=-fsanitize=fuzzer CPPFLAGS='$(CPPFLAGS) $(FUZZING)' fuzz-targets
 
 # Tests reach into sanitized builds of their own.
 asan:
