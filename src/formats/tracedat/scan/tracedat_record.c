@@ -387,6 +387,38 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 	return true;
 }
 
+/* Where the fields and arrays of a record end in its payload; `size`: it may have as many bytes as it has. */
+static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
+{
+	const struct tracedat_events *events = &p->w->events;
+	uint32_t end = e->fixed, slack = e->dynamic_count ? tracedat_arrays_slack(e) : e->slack;
+
+	if (e->open || size < e->fixed)
+		return size;
+	for (uint32_t i = 0; i < e->dynamic_count; i++) {
+		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, p->be);
+		if (tracedat_array_outside(&a, e, size))
+			return size;
+		end = a.length && a.offset + a.length > end ? a.offset + a.length : end;
+	}
+	return size - end > slack ? end : size;
+}
+
+/* A record whose arrays end well before it does, in a capture of which records were hit: its size may have been as well. Then it
+ * covers what followed, and the times of that are missing behind it. */
+static void arrays_suspect(struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
+{
+	const struct tracedat_walk *w = p->w;
+	const uint32_t at = (uint32_t)(payload - p->data);
+
+	if (!p->emitting || !e->dynamic_count || content_end(p, e, payload, size) == size ||
+	    !(findings_errors(w->findings) || FINDINGS_ANY(w->findings, TRACEDAT_RULE_record_data_loc_string)))
+		return;
+	record_suspect(p, payload, size);
+	if (p->unsure == UINT32_MAX)
+		p->unsure = at + size;
+}
+
 /* Judges a data record; total: with its words. Returns true when it stays. */
 static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, const uint8_t *payload, uint32_t size,
 			 uint32_t delta)
@@ -423,6 +455,7 @@ static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, c
 	}
 	if (size >= e->fixed && e->special)
 		special_check(p, at, payload, size, e);
+	arrays_suspect(p, e, payload, size);
 	if (!tracedat_pid_known(&w->texts, pid))
 		pid_check(p, at, pid);
 	if (tracedat_flags_impossible(payload) && !p->emitting) {
@@ -444,23 +477,6 @@ static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at
 	p->failed = true;
 	p->stop_rule = rule;
 	return at;
-}
-
-/* Where the fields and arrays of a record end in its payload; `size`: it may have as many bytes as it has. */
-static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
-{
-	const struct tracedat_events *events = &p->w->events;
-	uint32_t end = e->fixed, slack = e->dynamic_count ? TRACEDAT_ARRAYS_SLACK : e->slack;
-
-	if (e->open || size < e->fixed)
-		return size;
-	for (uint32_t i = 0; i < e->dynamic_count; i++) {
-		struct tracedat_array a = tracedat_array_read(&events->dynamics[e->dynamic + i], payload, p->be);
-		if (tracedat_array_outside(&a, e, size))
-			return size;
-		end = a.length && a.offset + a.length > end ? a.offset + a.length : end;
-	}
-	return size - end > slack ? end : size;
 }
 
 /* Whether other records begin behind the content of a record: its size was hit. */
@@ -493,16 +509,43 @@ static bool records_known(const struct tracedat_page *p, uint32_t at)
 	return known > 0;
 }
 
-/* The same behind what the event has to hold; e: NULL where its format is lost. Without formats anything looks like a record. */
+/* Words that are followed where formats are lost: at each place of a record. */
+#define FILL_WORDS_MAX 64u
+
+/* Whether records lead from `at` exactly to `to`, also of events whose format is lost: with the id of one, and a known process. */
+static bool records_fill(const struct tracedat_page *p, uint32_t at, uint32_t to)
+{
+	const struct tracedat_walk *w = p->w;
+	struct tracedat_word word;
+	unsigned words = 0, records = 0;
+
+	for (; at < to && words < FILL_WORDS_MAX && tracedat_word_read(p->data, at, to, p->be, &word); at += word.total, words++) {
+		if (word.type >= TRACEDAT_WORD_PADDING)
+			continue;
+		const uint8_t *payload = p->data + at + word.skip;
+		const uint32_t size = word.total - word.skip;
+		const struct tracedat_event *e = size < TRACEDAT_COMMON_MIN
+							 ? NULL
+							 : tracedat_event_of(&w->events, load_u16(payload, p->be));
+		if (!e || tracedat_size_odd(e, size) || tracedat_flags_impossible(payload) ||
+		    !tracedat_pid_known(&w->texts, load_u32(payload + 4, p->be)))
+			return false;
+		records++;
+	}
+	return at == to && records;
+}
+
+/* The same behind what the event has to hold; e: NULL where its format is lost, a part of which may be as well. Without formats
+ * anything looks like a record. */
 static bool record_holds_records(struct tracedat_page *p, const struct tracedat_event *e, uint32_t payload, uint32_t size)
 {
 	if (size < TRACEDAT_COMMON_MIN)
 		return false;
-	if (e && !e->blind)
+	if (e && !e->blind && !e->partial)
 		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
 	uint32_t to = payload + size < p->limit ? payload + size : p->limit;
 	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
-		if (records_known(p, at) && tracedat_page_chain(p, at, false))
+		if ((records_known(p, at) && tracedat_page_chain(p, at, false)) || (e && records_fill(p, at, to)))
 			return true;
 	return false;
 }
@@ -510,8 +553,10 @@ static bool record_holds_records(struct tracedat_page *p, const struct tracedat_
 /* Whether the size of the record, which is longer than the page, was hit, and not the length of the page. */
 static bool cut_is_hit(struct tracedat_page *p, uint32_t at, uint32_t total)
 {
+	const uint32_t size = total - 4;
 	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(p->data + at + 4, p->be));
-	return (!e || e->blind) && record_holds_records(p, e, at + 4, total - 4);
+	const bool known = e && !e->blind && size >= TRACEDAT_COMMON_MIN;
+	return record_holds_records(p, e, at + 4, size) || (known && content_end(p, e, p->data + at + 4, size) < size);
 }
 
 /* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
@@ -625,6 +670,9 @@ static bool walk_padding(struct tracedat_page *p, uint32_t *at, uint32_t delta, 
 	return true;
 }
 
+/* Records of a page that are later than its begin by so much may have times that were hit. */
+#define STAMP_STEP UINT64_C(1000000000)
+
 /* An absolute time before that of the record in front of it. Where it is after the time of the page, a delta since the last time
  * that is known was hit; else it was hit itself. */
 static void stamp_backwards(struct tracedat_page *p, uint32_t at, uint64_t stamp)
@@ -633,10 +681,11 @@ static void stamp_backwards(struct tracedat_page *p, uint32_t at, uint64_t stamp
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_absolute_backwards, p->head + at, 8,
 					   "the absolute time is %llu, before the previous time %llu", (unsigned long long)stamp,
 					   (unsigned long long)p->time);
-	if (stamp >= load_u64(p->bytes, p->be)) {
+	const uint64_t begin = load_u64(p->bytes, p->be);
+	if (stamp >= begin || (p->time > begin && p->time - begin > STAMP_STEP))
 		tracedat_page_doubt(p, p->sure, at, why_stamp);
+	if (stamp >= begin)
 		return;
-	}
 	tracedat_page_doubt_before(p, at);
 	p->unsure = at + 8;
 }

@@ -83,7 +83,10 @@ static inline bool tracedat_array_without_nul(const struct tracedat_array *a, co
 
 /* Bytes that a record may have behind its arrays, which begin behind the last field: the kernel's structure ends aligned to 8
  * bytes, and the record to 4. */
-#define TRACEDAT_ARRAYS_SLACK 10u
+static inline uint32_t tracedat_arrays_slack(const struct tracedat_event *e)
+{
+	return ((8u - e->fixed % 8) & 7u) + 3;
+}
 
 /* ---- tracedat_fast.c ---- */
 
