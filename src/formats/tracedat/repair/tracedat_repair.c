@@ -65,6 +65,20 @@ static uint64_t page_inserted(const struct tracedat_walk *w)
 	return first;
 }
 
+/* Whether data was found where the table has that of another CPU, and its events are not those that the kernel counted: it may be
+ * of that CPU, whatever else was hit. */
+static bool is_another(const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	if (!c->sought || !c->length || !c->stat || !c->stat->known || c->agrees)
+		return false;
+	for (size_t i = 0; i < b->count; i++) {
+		const struct tracedat_cpu *other = &b->cpus[i];
+		if (other != c && c->from >= other->offset && c->from - other->offset < other->size)
+			return true;
+	}
+	return false;
+}
+
 /* Data that is listed as doubtful. Returns whether some is lost without being counted; *missing: events that the kernel counted and
  * that are not there. */
 static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
@@ -87,6 +101,10 @@ static bool account_cpus(struct tracedat_walk *w, uint64_t *missing)
 			else if (!c->found && !c->stepped && !c->repeated && damaged && c->length && tracedat_cpu_contradicted(c))
 				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
 					   "tables are damaged, and the kernel counted another number of events of this CPU");
+			else if (is_another(&w->data.buffers[i], c))
+				plan_doubt(plan, w->source, c->from, c->end > c->from ? c->end - c->from : c->length,
+					   "the table has the data of another CPU here, and the kernel counted another number of "
+					   "events");
 			else if (c->length && c->from > inserted)
 				plan_doubt(plan, w->source, c->from, c->length,
 					   "a page is there twice in front of this data, which no table says: it may be that of "

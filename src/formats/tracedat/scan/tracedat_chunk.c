@@ -113,6 +113,9 @@ struct chunks {
 	uint64_t at, limit;
 	uint32_t declared, count, kept;
 	bool lost;
+	/* Of the last chunk, which is kept where its length is not 0: the one in front of it is lost as well. */
+	uint64_t last, last_length;
+	bool lone, behind_lost;
 };
 
 #define chunk_report(s, rule, ...) ((void)PLACE(rule), chunk_report_at((s), (rule), __VA_ARGS__))
@@ -231,11 +234,32 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 	bytes_free(&out);
 }
 
+/* zstd has no checksum here: where the chunks on both sides are lost, no time beside it shows that one was hit. */
+static void lone_doubt(struct chunks *set)
+{
+	const struct tracedat_walk *w = set->w;
+
+	if (w->emitting && set->last_length && set->lone && w->shape.codec == TRACEDAT_ZSTD && !set->stream->text)
+		plan_doubt(w->s->plan, w->source, set->last, set->last_length,
+			   "the chunks on both sides are lost; without a checksum nothing shows whether this one was hit");
+	set->last_length = 0;
+	set->behind_lost = true;
+}
+
+static void lone_keep(struct chunks *set, const struct chunk *c)
+{
+	set->last = c->at;
+	set->last_length = 8 + c->frame;
+	set->lone = set->behind_lost;
+	set->behind_lost = false;
+}
+
 /* usize: its bytes, as it says; 0: nothing says that. */
 static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to, uint32_t usize)
 {
 	uint32_t most = 10 * set->stream->page_size;
 
+	lone_doubt(set);
 	set->lost = true;
 	set->w->pages.chunks_lost += !set->w->emitting;
 	if (set->stream->cpu && !set->w->emitting)
@@ -338,6 +362,7 @@ static bool chunk_next(struct chunks *set)
 			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);
 		chunk_lose(set, c.at, c.at + 8 + c.frame, (uint32_t)c.size);
 	} else {
+		lone_keep(set, &c);
 		chunk_size_check(set, &c);
 		if (set->stream->text)
 			chunk_lines(set, &c);

@@ -35,6 +35,7 @@ struct tracedat_cpu {
 	uint64_t limit;			  /* compressed: chunks may reach up to here */
 	bool exact;			  /* compressed: chunks of its size stand where it was found */
 	bool found;			  /* by content, no table names it */
+	bool sought;			  /* at a place that is not the one of its table */
 	bool clipped;			  /* its range was shortened, which is reported already */
 	bool fewer;			  /* fewer chunks, or bytes of them, than stated */
 	bool lost;			  /* its range cannot be used */

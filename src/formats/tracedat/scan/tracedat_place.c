@@ -76,6 +76,7 @@ static void range_moved(struct tracedat_walk *w, const struct tracedat_buffer *b
 			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
 			 (unsigned long long)c->from, (unsigned long long)place);
 	c->from = place;
+	c->sought = true;
 	/* Where its end seemed to be behind that of the file, it may be there. */
 	c->length = c->size < tracedat_file_end(w) - place ? c->size : tracedat_file_end(w) - place;
 }
