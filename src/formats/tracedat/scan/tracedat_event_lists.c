@@ -325,10 +325,14 @@ void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block 
 	l.exact = tracedat_formats_end(w->shape.big_endian, b->data, at + 4, end, claimed) == end;
 	w->events.doubtful = name_ends(b, at);
 	size_t stop = list_walk(&l, at + 4, claimed, &kept, &found);
-	w->events.doubtful = false;
-	if (l.miscounted)
+	/* Their number may be among what was hit. */
+	if (!l.exact && !l.miscounted && stop < end && list_resync(&l, stop) < end)
+		stop = list_walk(&l, stop, UINT32_MAX, &kept, &found);
+	else if (l.miscounted)
 		list_count_report(&l, TRACEDAT_RULE_ftrace_count_implausible, stop, claimed, found);
+	w->events.doubtful = false;
 	if (stop < end && w->status == TM_OK) {
+		w->out.lost_other |= !bytes_are_zero(b->data + stop, end - stop);
 		(void)tracedat_block_report(w, TRACEDAT_RULE_ftrace_count_implausible, b, stop, end - stop,
 					    "%zu bytes after the last ftrace format", end - stop);
 		tracedat_drop_block(w, b, stop, end - stop, TRACEDAT_RULE_ftrace_count_implausible, "bytes after the last format");
@@ -425,12 +429,35 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	return at;
 }
 
+/* Whether the last byte of the number of systems was hit, beside which the name of the first one begins. damaged: how many there
+ * were is not known. */
+static bool count_reaches_name(const struct tracedat_walk *w, const uint8_t *number, size_t systems, bool damaged)
+{
+	if (!w->shape.big_endian)
+		return number[3] != 0;
+	return load_u32(number, true) > TRACEDAT_SYSTEMS_MAX || (!damaged && number[3] != (uint8_t)systems);
+}
+
+/* Lists the first system, of which the name may have been hit. */
+static void system_doubt(struct list *l, size_t from, size_t to, size_t events)
+{
+	struct tracedat_walk *w = l->w;
+
+	if (!w->s->plan || w->findings == w->scratch)
+		return;
+	for (size_t i = events; i < w->events.count && w->events.list[i].text < to; i++)
+		if (w->events.list[i].block == l->b)
+			tracedat_event_hit(w, &w->events.list[i]);
+	plan_doubt(w->s->plan, w->source, l->b->compressed ? l->b->offset : l->b->offset + from,
+		   l->b->compressed ? l->b->stored : to - from, "the number in front of the name of its system was hit");
+}
+
 void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t end)
 {
 	struct list l = { .w = w, .b = b, .end = end, .systems = true, .out = &w->meta.parts[2] };
 	uint8_t number[4] = { 0 };
 	uint64_t seen[512];
-	size_t seen_count = 0, systems = 0;
+	size_t seen_count = 0, systems = 0, first_events = w->events.count, first_end = 0;
 	bool damaged = false;
 
 	w->meta.seen[2] = true;
@@ -459,6 +486,7 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 		if (length) {
 			at = system_parse(w, &l, at, length, seen, &seen_count);
 			systems++;
+			first_end = first_end ? first_end : at;
 			continue;
 		}
 		size_t stop = list_resync(&l, at);
@@ -504,6 +532,8 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 		}
 		at = stop;
 	}
+	if (count_reaches_name(w, b->data + begin, systems, damaged))
+		system_doubt(&l, begin, first_end, first_events);
 	if (systems != claimed && !damaged && w->status == TM_OK && !(systems < claimed && tracedat_tail_explained(w, b, at))) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_system_count_implausible, b, begin, 4,
 					    "the number of systems is %u, expected %zu", claimed, systems);

@@ -427,7 +427,7 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 {
 	struct lines l;
 	struct finding *bad = NULL, *range = NULL, *twice = NULL, *long_name = NULL;
-	size_t piece;
+	size_t piece, nameless = 0, nameless_to = 0;
 
 	if (!lines_open(&l, TRACEDAT_RULE_cmdlines_size, w, b, at, end, 8, 5, &piece))
 		return;
@@ -440,9 +440,14 @@ void tracedat_cmdlines_parse(struct tracedat_walk *w, const struct tracedat_bloc
 		if (n == first || n >= l.length || l.line[n] != ' ' || memchr(l.line, 0, l.length)) {
 			lines_report(&l, TRACEDAT_RULE_cmdlines_line, &bad, "PID NAME");
 			lines_drop(&l, TRACEDAT_RULE_cmdlines_line);
+			if (l.from == nameless_to)
+				lines_doubt_as(&l, nameless, nameless_to,
+					       "the name of this task may begin in what was hit behind it");
 			continue;
 		}
 		size_t name = l.length - n - 1;
+		nameless = l.from;
+		nameless_to = name ? 0 : l.at;
 		if (!name || name > 15)
 			lines_report(&l, TRACEDAT_RULE_cmdlines_comm_length, &long_name, "a name of 1 to 15 bytes");
 		if (name > 15 && !b->compressed)
