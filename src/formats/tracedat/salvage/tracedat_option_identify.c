@@ -42,6 +42,23 @@ static unsigned buffer_id(struct tracedat_walk *w, const uint8_t *p, uint32_t si
 	return 0;
 }
 
+/* Whether another option has that id already, and says the same: a pointer to the same section, or anything that comes once. */
+static bool is_taken(const struct tracedat_walk *w, const struct tracedat_option *o, unsigned id)
+{
+	if (id == TRACEDAT_CPUSTAT)
+		return false;
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *other = &w->dir.options[i];
+		if (other == o || other->id != id || other->dropped)
+			continue;
+		if (id != TRACEDAT_BUFFER && id != TRACEDAT_BUFFER_TEXT)
+			return true;
+		if (other->size >= 8 && o->size >= 8 && !memcmp(other->block->data + other->at, o->block->data + o->at, 8))
+			return true;
+	}
+	return false;
+}
+
 /* The id that the content of an option has; 0: the content does not show it. */
 static unsigned content_id(struct tracedat_walk *w, const struct tracedat_option *o)
 {
@@ -58,30 +75,13 @@ static unsigned content_id(struct tracedat_walk *w, const struct tracedat_option
 		return buffer;
 	if (tracedat_cpustat_begins(text, o->size))
 		return TRACEDAT_CPUSTAT;
-	/* What follows is weaker: only an option that says nothing else is taken for it. */
-	if ((o->id <= TRACEDAT_ID_LAST && o->id != TRACEDAT_STRINGS) || o->size < 4 || text[o->size - 1])
+	/* What follows is weaker: only an option that says nothing else, or what another says, is taken for it. */
+	if ((o->id <= TRACEDAT_ID_LAST && o->id != TRACEDAT_STRINGS && !is_taken(w, o, o->id)) || o->size < 4 || text[o->size - 1])
 		return 0;
 	const char *clock = tracedat_clock_name(text, o->size, &length);
 	if (clock && tracedat_clock_known(clock, length))
 		return TRACEDAT_TRACECLOCK;
 	return o->size > 12 && !memcmp(text, "Linux ", 6) ? TRACEDAT_UNAME : 0;
-}
-
-/* Whether another option has that id already, and says the same: a pointer to the same section, or anything that comes once. */
-static bool is_taken(const struct tracedat_walk *w, const struct tracedat_option *o, unsigned id)
-{
-	if (id == TRACEDAT_CPUSTAT)
-		return false;
-	for (size_t i = 0; i < w->dir.option_count; i++) {
-		const struct tracedat_option *other = &w->dir.options[i];
-		if (other == o || other->id != id || other->dropped)
-			continue;
-		if (id != TRACEDAT_BUFFER && id != TRACEDAT_BUFFER_TEXT)
-			return true;
-		if (other->size >= 8 && o->size >= 8 && !memcmp(other->block->data + other->at, o->block->data + o->at, 8))
-			return true;
-	}
-	return false;
 }
 
 void tracedat_options_identify(struct tracedat_walk *w)
