@@ -74,6 +74,7 @@ struct tracedat_directory {
 	unsigned resyncs;		   /* searches for options after damage: bounded */
 	struct finding *truncated;	   /* reports that the file is cut, and explains what is missing for that reason */
 	bool chain_cut;			   /* v7: options were behind the cut */
+	bool alone;			   /* v7: options name no section, and there is no other */
 };
 
 /* Whether the option is a heading of statistics; *h is its name then. */

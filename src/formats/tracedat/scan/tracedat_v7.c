@@ -317,10 +317,30 @@ static void part_read(struct tracedat_walk *w, unsigned id, struct tracedat_sect
 	finding_say(w->events.finding, "the content of the section of %s is lost", tracedat_id_name(id));
 }
 
+/* Whether the file has options, none of which names a section, and no other section. */
+static bool options_stand_alone(const struct tracedat_walk *w)
+{
+	for (size_t i = 0; i < w->dir.section_count; i++)
+		if (w->dir.sections[i].id != TRACEDAT_DONE)
+			return false;
+	for (size_t i = 0; i < w->dir.option_count; i++)
+		if (tracedat_id_is_pointer(w->dir.options[i].id) || w->dir.options[i].id == TRACEDAT_BUFFER ||
+		    w->dir.options[i].id == TRACEDAT_BUFFER_TEXT)
+			return false;
+	return w->dir.section_count && !w->dir.chain_cut && !w->dir.truncated;
+}
+
 static void metadata(struct tracedat_walk *w)
 {
 	int last[TRACEDAT_ID_LAST + 1];
 
+	w->dir.alone = options_stand_alone(w);
+	if (w->dir.alone) {
+		w->events.finding = tracedat_milder(w, TRACEDAT_RULE_v7_mandatory_section, TM_WARNING, w->source->size, 0);
+		finding_say(w->events.finding, "the file has options only: no headers, formats, strings or event data");
+		w->events.lost = true;
+		return;
+	}
 	for (size_t i = 0; i <= TRACEDAT_ID_LAST; i++)
 		last[i] = -1;
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
@@ -363,7 +383,7 @@ static void strings(struct tracedat_walk *w)
 		}
 		bytes_append(&w->dir.strings, section->block.data, section->block.size);
 	}
-	if (!any && !tracedat_cut_explains(w, w->dir.truncated))
+	if (!any && !w->dir.alone && !tracedat_cut_explains(w, w->dir.truncated))
 		(void)tracedat_report(w, TRACEDAT_RULE_v7_strings_missing, w->source->size, 0, "there is no strings section");
 	uint32_t seen = 0;
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {

@@ -316,7 +316,7 @@ void tracedat_v7_buffers(struct tracedat_walk *w)
 					      "event data of %llu bytes that no option names", (unsigned long long)sec->size);
 		any = true;
 	}
-	if (!any && !section && !tracedat_cut_explains(w, w->dir.chain_cut)) {
+	if (!any && !section && !w->dir.alone && !tracedat_cut_explains(w, w->dir.chain_cut)) {
 		struct finding *fd = tracedat_milder(w, TRACEDAT_RULE_v7_buffer_missing, TM_NOTE, w->source->size, 0);
 		finding_say(fd, "the file has metadata only, no event data");
 	}
