@@ -280,6 +280,9 @@ static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint3
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_string, field, 4,
 						   "%s: the text of %u bytes has no NUL", e->name, a.length);
 			record_suspect(p, payload, size);
+			/* What took the NUL at the end of the record may reach into the word behind it. */
+			if (size - a.offset - a.length < 4 && p->unsure == UINT32_MAX)
+				p->unsure = (uint32_t)(payload - p->data) + size;
 		}
 		if (a.length && a.offset < end)
 			(void)tracedat_page_report(p, TRACEDAT_RULE_record_data_loc_order, field, 4,
@@ -682,7 +685,7 @@ static void stamp_backwards(struct tracedat_page *p, uint32_t at, uint64_t stamp
 					   "the absolute time is %llu, before the previous time %llu", (unsigned long long)stamp,
 					   (unsigned long long)p->time);
 	const uint64_t begin = load_u64(p->bytes, p->be);
-	if (stamp >= begin || (p->time > begin && p->time - begin > STAMP_STEP))
+	if (stamp >= begin || stamp >= p->stream->last || (p->time > begin && p->time - begin > STAMP_STEP))
 		tracedat_page_doubt(p, p->sure, at, why_stamp);
 	if (stamp >= begin)
 		return;
