@@ -75,7 +75,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 			continue;
 		if (f->bad) {
 			e->slack = UINT32_MAX;
-			e->open = e->partial = true;
+			e->open = true;
 			continue;
 		}
 		uint32_t end = f->offset + f->size;

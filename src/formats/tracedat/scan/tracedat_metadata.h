@@ -81,7 +81,6 @@ struct tracedat_event {
 	bool doubtful;		   /* its name or its system was hit: its records are listed */
 	bool placeholder;	   /* made by repair for a format that is lost */
 	bool blind;		   /* its format is lost: nothing shows whether a record of it was hit */
-	bool partial;		   /* a line of its format was hit: not all of its fields are known */
 	uint64_t hash;		   /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
 };

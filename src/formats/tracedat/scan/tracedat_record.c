@@ -538,13 +538,13 @@ static bool records_fill(const struct tracedat_page *p, uint32_t at, uint32_t to
 	return at == to && records;
 }
 
-/* The same behind what the event has to hold; e: NULL where its format is lost, a part of which may be as well. Without formats
+/* The same behind what the event has to hold; e: NULL where its format is lost. Without formats
  * anything looks like a record. */
 static bool record_holds_records(struct tracedat_page *p, const struct tracedat_event *e, uint32_t payload, uint32_t size)
 {
 	if (size < TRACEDAT_COMMON_MIN)
 		return false;
-	if (e && !e->blind && !e->partial)
+	if (e && !e->blind)
 		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
 	uint32_t to = payload + size < p->limit ? payload + size : p->limit;
 	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
