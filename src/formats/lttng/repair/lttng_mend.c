@@ -245,6 +245,7 @@ bool lttng_mend_stray(struct lttng_trace *t, struct lttng_walk *w, const struct 
 	doubt.torn_from = lttng_walk_torn(w);
 	doubt.torn_to = w->at.kept;
 	doubt.found_to = e->end;
+	doubt.stamp = w->at.stamp;
 	if (!lttng_edits_add(w->edits, from, e->start - from, NULL, 0, rule, &doubt)) {
 		lttng_walk_stop(w, fd, rule, true);
 		return false;

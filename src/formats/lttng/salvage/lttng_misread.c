@@ -28,17 +28,23 @@ static int rarity(const struct lttng_misread *m)
 	return log;
 }
 
-static void misread_step(const struct lttng_trace *t, struct lttng_misread *m, const struct lttng_event *e)
+/* Whether the clock leaps to the event, which is remembered. */
+static bool note_leap(const struct lttng_trace *t, struct lttng_misread *m, const struct lttng_event *e, struct lttng_leap *last)
 {
 	const bool leap = e->stamp - m->stamp > lttng_lap(&t->coding) >> LEAP_BITS;
-	/* A size, or the low bits of a stamp, that agree are not there by chance. */
-	const bool verified = e->has_full || (e->size_width && !e->escaped);
 
 	if (leap)
-		m->leap =
-			(struct lttng_leap){ .from = m->rel, .before = m->stamp, .ticks = e->stamp - m->stamp, .event = m->events };
+		*last = (struct lttng_leap){ .from = m->rel, .before = m->stamp, .ticks = e->stamp - m->stamp, .event = m->events };
 	if (e->has_full)
-		m->leap.ticks = 0;
+		m->leap.ticks = m->seam.ticks = 0;
+	return leap;
+}
+
+static void misread_step(const struct lttng_trace *t, struct lttng_misread *m, const struct lttng_event *e)
+{
+	const bool leap = note_leap(t, m, e, &m->leap);
+	/* A size, or the low bits of a stamp, that agree are not there by chance. */
+	const bool verified = e->has_full || (e->size_width && !e->escaped);
 
 	m->score += leap ? rarity(m) : -(int64_t)LEAP_BITS;
 	if (verified || m->score <= 0) {
@@ -49,39 +55,48 @@ static void misread_step(const struct lttng_trace *t, struct lttng_misread *m, c
 	m->leaps += leap;
 }
 
-/* Whether the clock, at `next` behind damage, is back where it was in front of the last leap. */
-static bool is_detour(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_misread *m, uint64_t next)
+/* Whether a leap is one to another place, if the clock is behind it where it was. */
+static bool may_be_detour(const struct lttng_misread *m, const struct lttng_leap *l)
 {
-	const struct lttng_leap *l = &m->leap;
+	return l->ticks && m->events - l->event <= DETOUR_SPAN && rarity(m) >= DETOUR_RARITY;
+}
+
+/* Whether the clock, at `next` behind damage, is back where it was in front of the leap. */
+static bool is_detour(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_misread *m,
+		      const struct lttng_leap *l, uint64_t next)
+{
 	struct lttng_event e;
 
-	if (!l->ticks || m->events - l->event > DETOUR_SPAN || rarity(m) < DETOUR_RARITY ||
-	    lttng_event_decode(&w->in, next, w->limit, m->stamp, &e) != EVENT_OK || !e.word)
+	if (!may_be_detour(m, l) || lttng_event_decode(&w->in, next, w->limit, m->stamp, &e) != EVENT_OK || !e.word)
 		return false;
 	const uint64_t since = e.stamp - l->before;
 	return (e.has_full ? since : since & lttng_lap(&t->coding)) < l->ticks;
 }
 
-bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_leap *leap)
+bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, bool seam, struct lttng_leap *leap)
 {
 	const struct edits *edits = &w->edits->edits;
 	struct lttng_misread m;
 	struct lttng_event e;
 
 	lttng_misread_open(&m, w);
-	if (edits->count)
+	if (edits->count) {
 		m.rel = edits->list[edits->count - 1].at + edits->list[edits->count - 1].remove;
+		m.stamp = w->edits->doubts[edits->count - 1].stamp;
+	}
 	for (bool first = edits->count != 0; m.rel < w->at.kept; first = false) {
 		if (lttng_event_decode(&w->in, m.rel, w->at.kept, m.stamp, &e) != EVENT_OK || e.end <= m.rel)
 			return false;
 		if (!first)
 			misread_step(t, &m, &e);
+		else if (m.stamp)
+			(void)note_leap(t, &m, &e, &m.seam);
 		m.rel = e.end;
 		m.stamp = e.stamp;
 	}
-	*leap = m.leap;
+	*leap = seam ? m.seam : m.leap;
 	leap->before += w->at.stamp - m.stamp;
-	return m.leap.ticks && m.events - m.leap.event <= DETOUR_SPAN && rarity(&m) >= DETOUR_RARITY;
+	return may_be_detour(&m, leap);
 }
 
 uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
@@ -94,18 +109,22 @@ uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk
 	m->from = m->rel;
 	while (m->rel < to && lttng_event_decode(&w->in, m->rel, to, m->stamp, &e) == EVENT_OK && e.end > m->rel) {
 		/* The clock may have wrapped before the first one behind other damage. */
-		if (!first)
+		if (!first) {
 			misread_step(t, m, &e);
-		else
+		} else {
+			(void)note_leap(t, m, &e, &m->seam);
 			m->from = e.end;
+		}
 		first = false;
 		m->rel = e.end;
 		m->stamp = e.stamp;
 	}
 	uint64_t from = m->from < to ? m->from : to;
-	if (is_detour(t, w, m, next) && m->leap.from < from)
+	if (is_detour(t, w, m, &m->leap, next) && m->leap.from < from)
 		from = m->leap.from;
-	m->leap.ticks = 0;
+	if (is_detour(t, w, m, &m->seam, next) && m->seam.from < from)
+		from = m->seam.from;
+	m->leap.ticks = m->seam.ticks = 0;
 	m->rel = next;
 	return from;
 }

@@ -522,13 +522,13 @@ static bool resync_within(struct lttng_trace *t, struct lttng_walk *w, struct re
 
 /* The same behind events of another place, whose stamps are too late for those that follow: the clock goes on as in front of them.
  */
-static bool resync_detour(struct lttng_trace *t, struct lttng_walk *w, struct resync *r, uint64_t at, uint64_t to)
+static bool resync_detour(struct lttng_trace *t, struct lttng_walk *w, struct resync *r, uint64_t at, uint64_t to, bool seam)
 {
 	const struct lttng_position was = w->at;
 	const bool blind = w->laps.blind;
 	struct lttng_leap leap;
 
-	if (r->late || t->coding.layout->era < LTTNG_TRACE_MARKERS || w->file->metadata || !lttng_misread_leap(t, w, &leap))
+	if (r->late || t->coding.layout->era < LTTNG_TRACE_MARKERS || w->file->metadata || !lttng_misread_leap(t, w, seam, &leap))
 		return false;
 	w->at.stamp = w->at.before = leap.before;
 	w->laps.blind = r->late = true;
@@ -546,7 +546,8 @@ static bool resync_take(struct lttng_walk *w, const struct resync *r, unsigned r
 					   .torn_to = w->at.kept,
 					   .found_to = r->first.end,
 					   .found_again = !r->first.has_full,
-					   .late = r->late };
+					   .late = r->late,
+					   .stamp = w->at.stamp };
 
 	if (r->first.start - r->start > UINT32_MAX ||
 	    !lttng_edits_add(w->edits, r->start, r->first.start - r->start, NULL, 0, rule, &doubt))
@@ -580,6 +581,7 @@ bool lttng_resync(struct lttng_trace *t, struct lttng_walk *w, uint64_t from, un
 	from = lttng_align(from, step);
 	const uint64_t limit = w->search.limit, near = limit > from && limit - from > NEAR ? from + NEAR : limit;
 	uint64_t at = from;
-	return (resync_within(t, w, &r, &at, near) || resync_detour(t, w, &r, from, near) || resync_within(t, w, &r, &at, limit)) &&
+	return (resync_within(t, w, &r, &at, near) || resync_detour(t, w, &r, from, near, false) ||
+		resync_detour(t, w, &r, from, near, true) || resync_within(t, w, &r, &at, limit)) &&
 	       resync_take(w, &r, rule);
 }

@@ -86,6 +86,7 @@ struct lttng_misread {
 	int64_t score;
 	uint64_t from;		/* rel: of the events that raised the score */
 	struct lttng_leap leap; /* the last one */
+	struct lttng_leap seam; /* the one to the first event behind a change, which may have been where another place begins */
 };
 void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w);
 /* rel from which on the events up to `to`, where there is damage, may be misread; `to`: none is. Goes on at `next`, behind the
@@ -93,9 +94,9 @@ void lttng_misread_open(struct lttng_misread *m, const struct lttng_walk *w);
 uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_misread *m, uint64_t to,
 			    uint64_t next);
 
-/* The last leap of the clock since the last full stamp or change, if what is behind it may be events of another place; `before`
- * counts as w->at.stamp does. Linear in what lies between. */
-bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_leap *leap);
+/* The last leap of the clock since the last full stamp or change, or the one at that change (seam), if what is behind it may be
+ * events of another place; `before` counts as w->at.stamp does. Linear in what lies between. */
+bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, bool seam, struct lttng_leap *leap);
 
 /* lttng_repeat.c: bytes that are there twice. */
 /* The first bytes of [from, to) of the file that come again `distance` bytes behind, and are as many. False: there are none, or

@@ -13,6 +13,7 @@ struct lttng_doubt {
 	bool late;		     /* an event before it that stays brings what follows a lap too late */
 	uint64_t settled;	     /* behind it, where a full stamp makes times sure again; 0: none */
 	bool sure;		     /* that stamp shows that no lap of the clock was lost before */
+	uint64_t stamp;		     /* of the last event that stays before the edit; 0: not known */
 };
 
 /* Events that are doubtful. */
