@@ -41,10 +41,15 @@ static void event_learn(struct lttng_trace *t, const struct lttng_walk *w, const
 /* By less than this: not by one interrupt in between. More shows damage, to few of the bits. */
 #define SKEW_USUAL (UINT32_C(1) << 16)
 
+/* A wrap of the clock by so many ticks from one event to the next, where no full stamp announces it, may be none. */
+#define LEAP_MIN (UINT64_C(1) << 20)
+
 static const char why_untimely[] = "a stamp here is not within the times of the block";
 static const char why_lap[] = "the clock wraps here, and no full stamp announces it: a stamp is damaged, or bytes are missing";
 static const char why_back[] = "a full stamp behind these is lower than theirs: one of them is damaged";
 
+static const char why_stray[] =
+	"a part of another place may end here, where the clock leaps, not far behind one where it steps back";
 static const char why_order[] = "the stamps step back here: one of them is damaged";
 static const char why_beat[] = "the heartbeat before these carries a stamp that does not fit its own: one of them is damaged";
 static const char why_skew[] = "the stamp of a heartbeat is not the one that it carries: one of them is damaged";
@@ -172,6 +177,27 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 		t->status = status;
 }
 
+/* Behind a full stamp that steps back by so many ticks may be a part of another place, of up to so many bytes. */
+#define STRAY_MIN (UINT64_C(1) << 21)
+#define STRAY_SPAN (LTTNG_PAGE + 512u)
+
+/* Where such a part ends, the clock leaps, and an event may be one half of two. */
+static void note_stray(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before)
+{
+	if (t->coding.layout->era < LTTNG_TRACE_MARKERS || w->open || w->file->metadata || !w->edits)
+		return;
+	if (e->has_full && e->full + STRAY_MIN < w->at.before)
+		w->strayed = e->start;
+	else if (w->strayed && (e->has_full || e->start - w->strayed > STRAY_SPAN))
+		w->strayed = 0;
+	else if (w->strayed && e->stamp - w->at.before >= LEAP_MIN) {
+		enum tracemend_status status = lttng_edits_guess(w->edits, lttng_walk_before(w, before), e->end,
+								 lttng_event_align(&t->coding, w->file->compact), why_stray);
+		if (status != TM_OK)
+			t->status = status;
+	}
+}
+
 /* The event may be taken back, and what was said of those before it with it. */
 static void remember_doubts(struct lttng_walk *w, const struct lttng_event *e)
 {
@@ -203,9 +229,6 @@ static void settle(const struct lttng_trace *t, struct lttng_walk *w, const stru
 	}
 	w->unsettled = false;
 }
-
-/* A wrap of the clock by so many ticks from one event to the next, where no full stamp announces it, may be none. */
-#define LEAP_MIN (UINT64_C(1) << 20)
 
 /* Behind damage, whose bytes may have been those of another place: the low bits of an event fall, and not as a clock that runs from
  * its end to its start. A lap too much is counted from here on, and no later stamp that is higher shows it. */
@@ -252,6 +275,7 @@ void lttng_event_keep(struct lttng_trace *t, struct lttng_walk *w, const struct 
 		if (t->s->plan) {
 			remember_doubts(w, e);
 			note_doubt(t, w, timed, before, lapped);
+			note_stray(t, w, e, before);
 		}
 	}
 	if (beats) {

@@ -209,7 +209,8 @@ void lttng_walk_events(struct lttng_trace *t, struct lttng_walk *w)
 		if (w->repeat.length)
 			lttng_repeat_skip(w);
 		if (fast && (!w->repeat.length || w->repeated) && !w->open && !w->unsettled && !lttng_laps_pending(w) &&
-		    !w->laps.guessed && !((w->laps.doubtful || w->laps.skewed || w->at.stamp < w->floor) && t->s->plan))
+		    !w->laps.guessed && !w->strayed &&
+		    !((w->laps.doubtful || w->laps.skewed || w->at.stamp < w->floor) && t->s->plan))
 			lttng_fast(t, w);
 		step = walk_event(t, w, &e);
 		if (step != STEP_TAKE)

@@ -90,6 +90,7 @@ struct lttng_walk {
 	bool repeated;	   /* it was left out */
 	bool unsettled;	   /* laps of the clock may have been lost where the walk resynchronised: no full stamp since */
 	uint64_t untimely; /* rel of the last event that stays, if its stamp was not within the times of the block; else 0 */
+	uint64_t strayed;  /* repair: rel of a full stamp that is far lower than those before it, not far behind; 0: none */
 	/* What was doubtful before the event at `rel`, which stays: */
 	struct {
 		uint64_t rel;
