@@ -39,6 +39,7 @@ static const char why_misread[] = "the clock leaps here, up to bytes that are no
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_missing[] =
 	"the end of the header before these is lost: bytes may be missing in between, and laps of the clock";
+static const char why_scattered[] = "a header stands at the place of another part of this file: the parts are not where they were";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
 /* Of a block that is cut off: bytes that the last event may leave; so small a part may have been deleted anywhere; and events may
@@ -317,41 +318,70 @@ static bool tail_is_lost(const struct lttng_trace *t, const struct lttng_block *
 	return true;
 }
 
+/* Whether a header stands at the place of another part of its file: a block has none, and one behind it is longer than what is left
+ * of the file. */
+static bool is_scattered(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
+{
+	const uint64_t next = b->frame->offset + b->frame->length;
+	struct lttng_header h;
+
+	if (!b->rebuilt)
+		return b->cut && b->frame->sound && f->unheaded;
+	return b->frame->next_sound && lttng_header_at(t, f, next, &h) && h.v[LF_SIZE] < LTTNG_OPEN &&
+	       h.v[LF_SIZE] > f->source->size - next;
+}
+
+/* Why all of the block is doubtful, by its stamps; NULL: it is not. */
+static const char *times_doubt(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b)
+{
+	if (is_scattered(t, f, b))
+		return why_scattered;
+	if (b->rebuilt)
+		return "the header of this block was made up from its neighbours";
+	if (b->begin_lost)
+		return "the begin stamp of this block was made up: its events may be off in time";
+	if (b->early)
+		return "this block begins before the one before it does, and ends behind it: its events may be off in time";
+	if (t->constants.doubted)
+		return t->constants.doubted;
+	if (t->constants.lone && !b->number && !f->flight && lttng_has(t->coding.layout, LF_TSC) &&
+	    b->h.v[LF_BEGIN] != b->h.v[LF_TSC])
+		return "the block does not begin when the trace starts: one of the two stamps is damaged";
+	return NULL;
+}
+
+/* The same, by its bytes. */
+static const char *bytes_doubt(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	/* Damage to events may be where that happened, unless the header was hit. */
+	if (is_shifted(t, f, b, w) && (header_is_hit(t, b) || ((!w->out.broken || w->out.end_moved) && !w->edits->edits.count)))
+		return "bytes were inserted somewhere among these, or are missing";
+	if (is_joined(t, f, b, w))
+		return "the end of another block may have taken the place of the end of this one, with its times";
+	return tail_is_lost(t, b, w) ? why_missing : NULL;
+}
+
 /* The header of the block, and doubts about all of its data. */
 static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	struct plan *p = t->s->plan;
 	const uint64_t at = b->frame->offset, header = t->coding.layout->size;
-	const char *why = NULL;
+	const char *why = times_doubt(t, f, b);
 
 	if (memcmp(b->head, b->header, (size_t)header) != 0)
 		(void)plan_replace(p, f->output, f->source, b->frame->from, at + header - b->frame->from, b->header, (size_t)header,
 				   b->rule, lttng_loss_why(b->rule, t->edits->unsearched));
 	else
 		plan_copy(p, f->output, f->source, at, header);
-	if (b->rebuilt)
-		why = "the header of this block was made up from its neighbours";
-	else if (b->begin_lost)
-		why = "the begin stamp of this block was made up: its events may be off in time";
-	else if (b->early)
-		why = "this block begins before the one before it does, and ends behind it: its events may be off in time";
-	else if (t->constants.clock_guessed)
-		why = "the frequency of its clock was made up";
-	/* Damage to events may be where that happened, unless the header was hit. */
-	else if (is_shifted(t, f, b, w) &&
-		 (header_is_hit(t, b) || ((!w->out.broken || w->out.end_moved) && !w->edits->edits.count)))
-		why = "bytes were inserted somewhere among these, or are missing";
-	else if (is_joined(t, f, b, w))
-		why = "the end of another block may have taken the place of the end of this one, with its times";
-	else if (tail_is_lost(t, b, w))
-		why = why_missing;
+	if (!why)
+		why = bytes_doubt(t, f, b, w);
 	if (!why && end_damaged(t, b))
 		doubt_first(t, f, b, w);
 	if (!why && b->repeated)
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
 		const bool untimed = b->rebuilt || b->begin_lost || b->early || why == why_missing;
-		const uint64_t end = untimed ? untimed_end(t, f, b, w) : b->data_end;
+		const uint64_t end = untimed && why != why_scattered ? untimed_end(t, f, b, w) : b->data_end;
 		doubt(p, f->source, at + header, end - header, why);
 	}
 }
@@ -381,6 +411,7 @@ void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttn
 	if (b->rule == LTTNG_RULE_magic_lost_in_block && f->last_from < f->last_to)
 		doubt(p, f->source, f->last_from, f->last_to - f->last_from, why_torn);
 	f->last_from = f->last_to = 0;
+	f->unheaded |= b->rebuilt;
 	if (b->keep && !fits_zeros(t, b)) {
 		b->keep = false;
 		b->lost = true;

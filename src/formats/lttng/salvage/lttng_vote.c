@@ -7,6 +7,10 @@
 /* Bytes at the start of a file that are searched for a header when no file begins with one. */
 #define SEARCH_BYTES (64u * LTTNG_PAGE)
 
+/* More than clocks have. */
+#define FREQ_MAX UINT64_C(1000000000000)
+#define SCALE_MAX 1000000u
+
 struct ballot {
 	uint64_t value;
 	unsigned votes;
@@ -17,6 +21,7 @@ struct ballot {
 struct poll {
 	struct ballot ballots[LF_COUNT][BALLOTS];
 	struct ballot begins[BALLOTS];
+	unsigned headers;
 };
 
 static void ballot_add(struct ballot *ballots, uint64_t value, unsigned weight)
@@ -38,8 +43,9 @@ bool lttng_value_plausible(enum lttng_field field, uint64_t v, bool nanoseconds)
 	case LF_ALIGNMENT:
 		return v == 0 || v == 4 || v == 8;
 	case LF_FREQ:
+		return v && v <= FREQ_MAX;
 	case LF_SCALE:
-		return v != 0;
+		return v && v <= SCALE_MAX;
 	case LF_HEARTBEAT:
 	case LF_HAS_TSC:
 		return v <= 1;
@@ -72,6 +78,7 @@ static void header_votes(struct poll *p, const struct lttng_layout *l, const str
 {
 	/* One that shows damage in one constant has half a vote for the others. */
 	const unsigned weight = lttng_header_plausible(l, h, first) ? 2 : 1;
+	p->headers++;
 	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++) {
 		/* Vendor kernels of 0.8 count losses there in later blocks. */
 		if (!first && l->major == 0 && l->minor == 8 && !h->v[LF_SCALE] && (i == LF_SCALE || i == LF_FREQ))
@@ -115,14 +122,50 @@ static void poll_file(struct lttng_trace *t, struct lttng_file *f, struct poll *
 	}
 }
 
+/* By its votes, and between equals by whether it is plausible. */
+static unsigned ballot_weight(const struct lttng_trace *t, enum lttng_field field, const struct ballot *b)
+{
+	return 2 * b->votes + lttng_value_plausible(field, b->value, t->coding.layout->nanoseconds);
+}
+
+/* Whether as many headers say another value as the one that won. */
+static bool is_tied(const struct lttng_trace *t, const struct poll *p, enum lttng_field field)
+{
+	unsigned best = 0, times = 0;
+
+	for (unsigned k = 0; k < BALLOTS && p->ballots[field][k].votes; k++) {
+		const unsigned weight = ballot_weight(t, field, &p->ballots[field][k]);
+		times = weight > best ? 1 : times + (weight == best);
+		best = weight > best ? weight : best;
+	}
+	return times > 1;
+}
+
+/* Where headers contradict each other, and none has more votes: the trace starts when most of its files begin; else it is not clear
+ * which is right, and nothing of the trace tells its times. */
+static void judge_ties(struct lttng_trace *t, const struct poll *p)
+{
+	static const enum lttng_field clock[] = { LF_FREQ, LF_SCALE, LF_SEC, LF_SUBSEC, LF_TSC };
+
+	for (unsigned i = 0; i < sizeof(clock) / sizeof(clock[0]); i++) {
+		bool settled = false;
+		if (!lttng_has(t->coding.layout, clock[i]) || !is_tied(t, p, clock[i]))
+			continue;
+		for (unsigned k = 0; k < BALLOTS && p->ballots[clock[i]][k].votes && clock[i] == LF_TSC; k++)
+			settled |= p->ballots[clock[i]][k].value == t->constants.begin;
+		if (settled)
+			t->constants.want.v[LF_TSC] = t->constants.begin;
+		else
+			t->constants.doubted = "the headers contradict each other on the clock, and as many say one as the other";
+	}
+}
+
 static void poll_winners(struct lttng_trace *t, const struct poll *p)
 {
 	for (unsigned i = 0; i < LF_COUNT; i++) {
 		unsigned best = 0;
 		for (unsigned k = 0; k < BALLOTS && p->ballots[i][k].votes; k++) {
-			unsigned weight = 2 * p->ballots[i][k].votes + lttng_value_plausible((enum lttng_field)i,
-											     p->ballots[i][k].value,
-											     t->coding.layout->nanoseconds);
+			const unsigned weight = ballot_weight(t, (enum lttng_field)i, &p->ballots[i][k]);
 			if (weight > best) {
 				best = weight;
 				t->constants.want.v[i] = p->ballots[i][k].value;
@@ -135,6 +178,9 @@ static void poll_winners(struct lttng_trace *t, const struct poll *p)
 			best = p->begins[k].votes;
 			t->constants.begin = p->begins[k].value;
 		}
+	t->constants.lone = p->headers == 1;
+	t->constants.doubted = NULL;
+	judge_ties(t, p);
 	t->constants.want.v[LF_MAGIC] = LTTNG_MAGIC;
 	t->constants.want.v[LF_MAJOR] = t->coding.layout->major;
 	t->constants.want.v[LF_MINOR] = t->coding.layout->minor;

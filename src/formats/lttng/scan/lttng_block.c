@@ -44,6 +44,23 @@ static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		b->h.v[LF_BEGIN] = begin_before(t, f);
 }
 
+/* Where bytes came into the begin stamp of the first block, the header is found behind where it was, and the stamp is another one.
+ */
+static bool mend_pushed(struct lttng_trace *t, const struct lttng_file *f, struct lttng_block *b)
+{
+	if (!b->number || f->has_last || f->flight || b->frame->offset >= t->coding.layout->size ||
+	    b->h.v[LF_BEGIN] == t->constants.begin || b->h.v[LF_END] < t->constants.begin)
+		return false;
+	if (!b->errors) {
+		b->errors = true;
+		b->rule = LTTNG_RULE_bad_magic_first_block;
+		b->cause = f->cause;
+	}
+	b->begin_lost = true;
+	b->h.v[LF_BEGIN] = t->constants.begin;
+	return true;
+}
+
 /* In a header that is damaged: a begin stamp behind that of the next block, or behind the own end, which fits, is the one that is
  * wrong. The events count from the end of the block before, then. */
 static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
@@ -51,7 +68,7 @@ static void mend_begin(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	uint64_t begin = b->h.v[LF_BEGIN], end = b->h.v[LF_END], low = begin_before(t, f);
 	struct lttng_header next;
 
-	if (!b->errors || b->rebuilt || b->open || begin == low)
+	if (b->rebuilt || b->open || mend_pushed(t, f, b) || !b->errors || begin == low)
 		return;
 	/* A hole over the header: no clock begins there. */
 	if (!begin && low) {

@@ -165,6 +165,8 @@ double lttng_frequency(const struct lttng_layout *l, const struct lttng_header *
 	return freq * scale;
 }
 
+static const char why_made_up[] = "the frequency of its clock was made up";
+
 static void judge_clock(struct lttng_trace *t)
 {
 	const uint64_t *v = t->constants.want.v;
@@ -178,17 +180,20 @@ static void judge_clock(struct lttng_trace *t)
 				freq = t->files.list[i].first.v[LF_BEGIN_FREQ];
 		constant_report(t, LTTNG_RULE_freq_zero, LF_FREQ, "start_freq is 0");
 		constant_set(t, LTTNG_RULE_freq_zero, LF_FREQ, freq ? freq : 1000000000);
-		t->constants.clock_guessed = !freq;
+		if (!freq)
+			t->constants.doubted = why_made_up;
 	}
 	if (lttng_has(t->coding.layout, LF_SCALE) && !v[LF_SCALE]) {
 		constant_report(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, "freq_scale is 0");
 		constant_set(t, LTTNG_RULE_freq_scale_zero, LF_SCALE, 1);
-		t->constants.clock_guessed = true;
+		t->constants.doubted = why_made_up;
 	}
 	double freq = lttng_frequency(t->coding.layout, &t->constants.want);
 	if ((freq < 1e3 || freq > 1e11) && !t->constants.blame[LF_FREQ] && !t->constants.blame[LF_SCALE]) {
 		constant_report(t, LTTNG_RULE_freq_implausible, LF_FREQ, "start_freq %llu with freq_scale %llu is %g Hz",
 				(unsigned long long)v[LF_FREQ], (unsigned long long)v[LF_SCALE], freq);
+		if (t->constants.lone)
+			t->constants.doubted = "the frequency of its clock is none that clocks have";
 	}
 	if (v[LF_SUBSEC] >= unit) {
 		constant_report(t, LTTNG_RULE_start_time_subsecond_range, LF_SUBSEC, "the start time has %llu %s of a second",

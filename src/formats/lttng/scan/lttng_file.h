@@ -24,6 +24,7 @@ struct lttng_file {
 	uint64_t beats_exact, beats_skewed; /* heartbeats that carry their own stamp, and others */
 	struct lttng_header last;	    /* the last block's header as kept, when has_last */
 	bool has_last;
+	bool unheaded;	       /* repair: one of them had no header */
 	struct finding *cause; /* of an error in the block before */
 	uint64_t zeros_until;  /* end of the last run of blocks of zeros; 0: none */
 	struct {

@@ -112,6 +112,8 @@ static void judge_literal(struct lttng_trace *t)
 			t->constants.want.v[LF_SUBSEC] = t->files.list[i].first.v[LF_SUBSEC];
 		}
 	if (lttng_census_fits(t)) {
+		/* The headers were compared by the other layout. */
+		t->constants.doubted = NULL;
 		finding_report(t->s->findings, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
 			       "events follow a header of 101 bytes, as the document says; tracers wrote 109");
 		return;

@@ -14,7 +14,8 @@ struct lttng_constants {
 	struct lttng_header want;
 	unsigned blame[LF_COUNT]; /* rule that a constant broke everywhere, + 1 */
 	uint64_t begin;		  /* of the trace: the first begin stamp of most files */
-	bool clock_guessed;	  /* its frequency or scale was 0 everywhere */
+	const char *doubted;	  /* static; why its times are doubtful. NULL: they are not */
+	bool lone;		  /* one header says it all */
 };
 
 /* Counts over all files. Owner: scan/lttng_block.c. */
@@ -121,6 +122,9 @@ void lttng_metadata_unused(struct lttng_trace *t);
 /* Reads eventdefs/<name>.xml and fills the table for facility id, which the event of `length` bytes at `at` loads. */
 void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t id, uint32_t checksum, const struct lttng_file *f,
 			     uint64_t at, uint64_t length);
+
+/* After the last data file: loads whose names no description has are doubtful, if no load has the name of some description. */
+void lttng_facilities_doubt(struct lttng_trace *t);
 
 /* lttng_info.c: reads info/system.xml and bookmarks. */
 void lttng_info_report(struct lttng_trace *t, struct source *s);
