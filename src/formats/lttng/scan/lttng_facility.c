@@ -678,3 +678,47 @@ void lttng_facility_describe(struct lttng_trace *t, const char *name, uint32_t i
 	}
 	description_adopt(t, name, id, d.events);
 }
+
+/* Whether the file has the name of a description, and is none of those of the `count` facilities that were loaded. */
+static bool is_left_over(const struct lttng_trace *t, const struct lttng_file *f, struct source *const *used, unsigned count)
+{
+	static const char folder[] = "eventdefs/", suffix[] = ".xml";
+	const char *name = f->source->name;
+	const size_t length = strlen(name), ends = sizeof(suffix) - 1;
+
+	if (f->channel || !f->base || strcmp(f->base, "core.xml") == 0 || length < t->files.root_length + sizeof(folder) + ends ||
+	    strncmp(name + t->files.root_length, folder, sizeof(folder) - 1) != 0 || strcmp(name + length - ends, suffix) != 0)
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (used[i] == f->source)
+			return false;
+	return true;
+}
+
+void lttng_facilities_doubt(struct lttng_trace *t)
+{
+	struct source *used[2 * 256];
+	const struct lttng_name *bare[256];
+	unsigned used_count = 0, count = 0;
+	bool left = false;
+
+	for (unsigned id = 0; id < 256 && t->status == TM_OK; id++) {
+		const struct lttng_name *n = t->declared.facilities[id];
+		struct source *s = n && n->name ? find_description(t, "", n->name) : NULL;
+		if (n && n->name && n->home && (id ? !s : strcmp(n->name, "core") != 0))
+			bare[count++] = n;
+		if (s && id)
+			used[used_count++] = s;
+		s = n && n->name ? find_description(t, "user_", n->name) : NULL;
+		if (s)
+			used[used_count++] = s;
+	}
+	for (size_t i = 0; i < t->files.count && count && !left && t->status == TM_OK; i++)
+		left = is_left_over(t, &t->files.list[i], used, used_count);
+	for (unsigned i = 0; i < count && left && t->status == TM_OK; i++) {
+		plan_doubt(t->s->plan, bare[i]->home, bare[i]->from, bare[i]->length,
+			   "nothing describes this facility, and something describes one that is not loaded: its name may be "
+			   "damaged");
+		plan_lost_other(t->s->plan);
+	}
+}

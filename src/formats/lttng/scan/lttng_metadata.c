@@ -4,6 +4,9 @@
 #include "core/text.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
+/* Numbers that types of the tracer itself may have. */
+#define CORE_TYPES 4u
+
 /* The table for a declaration: the trace's, or that of the channel it names. */
 static struct lttng_table *declared_table(struct lttng_trace *t, const char *channel, size_t length)
 {
@@ -84,6 +87,46 @@ static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *w, co
 						    text_quote(quoted, name, strlen(name)));
 }
 
+/* The type of the tracer itself that has that name; NULL: there is none. */
+static const struct lttng_marker *core_named(const struct lttng_table *table, const char *name)
+{
+	for (uint32_t id = 0; id < CORE_TYPES; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, name))
+			return m;
+	}
+	return NULL;
+}
+
+/* Types of the tracer itself have fixed numbers. */
+static void judge_core_number(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e,
+			      const struct lttng_table *table, const char *name, uint32_t id, struct finding **fd)
+{
+	char quoted[TEXT_QUOTE_SIZE];
+	const struct lttng_marker *core = core_named(table, name);
+
+	if (!core || core->type.id == id)
+		return;
+	*fd = declaration_report(t, w, e, LTTNG_RULE_name_with_two_ids, "%s is event type %u always, and is declared as %u",
+				 text_quote(quoted, name, strlen(name)), core->type.id, id);
+	if (!t->s->plan)
+		return;
+	plan_doubt(t->s->plan, w->file->source, w->in.base + e->start, e->end - e->start,
+		   "this type has another number always: this one is damaged");
+	plan_lost_other(t->s->plan);
+}
+
+/* Two types with one number: the one that is out of the row of the others has a damaged one. If that is not the second, which is
+ * left out, the events of the first may be those of the second. */
+static void doubt_first_of_two(struct lttng_trace *t, struct lttng_marker *m, bool second_in_row)
+{
+	if (!t->s->plan || !m->home || (m->in_row && !second_in_row))
+		return;
+	m->guessed = "two types have the number of these events: one of these numbers is damaged";
+	plan_doubt(t->s->plan, m->home, m->from, m->length, "another type has the same number: one of the two is damaged");
+	plan_lost_other(t->s->plan);
+}
+
 static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, const struct lttng_declaration *d,
 		    struct lttng_table *table, struct lttng_name *n, struct finding **fd, unsigned *rule)
 {
@@ -91,11 +134,14 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lt
 	struct lttng_marker *m = lttng_table_make(t, table, d->id);
 	if (!m)
 		return false;
+	const bool in_row = !table->next || d->id == table->next;
+	table->next = d->id + 1;
 	if (m->type.declared && strcmp(m->type.name, n->name) != 0) {
 		*rule = LTTNG_RULE_id_redefined;
 		*fd = declaration_report(t, w, e, LTTNG_RULE_id_redefined, "event type %u is %s, and is given to %s here", d->id,
 					 text_quote(quoted, m->type.name, strlen(m->type.name)),
 					 text_quote(other, n->name, strlen(n->name)));
+		doubt_first_of_two(t, m, in_row);
 		return false;
 	}
 	if (m->type.declared) {
@@ -106,6 +152,7 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lt
 	if (!m->type.name)
 		return false;
 	m->type.declared = true;
+	m->in_row = in_row;
 	m->first_use = e->stamp;
 	m->home = w->file->source;
 	m->from = w->in.base + e->start;
@@ -116,6 +163,7 @@ static bool take_id(struct lttng_trace *t, struct lttng_walk *w, const struct lt
 					 text_quote(quoted, n->name, strlen(n->name)), n->marker->type.id, d->id);
 		m->twin = n->marker;
 	}
+	judge_core_number(t, w, e, table, n->name, d->id, fd);
 	n->marker = m;
 	struct lttng_marker *twin = m->twin;
 	m->twin = NULL;
@@ -226,6 +274,9 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *w, const str
 	if (!known)
 		return false;
 	known->name = lttng_table_copy(t, name, strlen(name));
+	known->home = w->file->source;
+	known->from = w->in.base + e->start;
+	known->length = e->end - e->start;
 	t->declared.facilities[id] = known;
 	t->declared.checksums[id] = checksum;
 	if (known->name && id)
@@ -275,17 +326,29 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 /* Events of a number that none declares, by which a declaration of another number may be damaged: not a hit to one of them. */
 #define UNKNOWN_MIN 3u
 
-/* Types that no event has, where events have a number that no type has: one of them may be theirs. */
+/* Whether `hit` is what damage to one byte of a number often makes of it. */
+static bool is_like(uint32_t number, uint32_t hit)
+{
+	const uint32_t bits = number ^ hit, byte = bits & 0xff ? 0xff : 0xff00;
+	return !(bits & ~byte) && (!(bits & (bits - 1)) || !(hit & byte) || (hit & byte) == byte);
+}
+
+/* Types that no event has, where events have a number that no type has: one of them may be theirs. Of a few events the number may
+ * be damaged, unless one of the types has nearly the same. */
 static void doubt_unused(struct lttng_trace *t, const struct lttng_table *table)
 {
-	bool unknown = false;
-	for (uint32_t id = 0; table && id <= table->types.highest && !unknown; id++) {
+	const struct lttng_marker *few = NULL;
+	bool many = false;
+
+	for (uint32_t id = 0; table && id <= table->types.highest && !many; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
-		unknown = m && !m->type.declared && m->unknown >= UNKNOWN_MIN;
+		const bool restored = m && m->type.declared && m->guessed && !m->home && !t->declared.lost;
+		many = m && (restored || (!m->type.declared && m->unknown >= UNKNOWN_MIN));
+		few = m && !m->type.declared && m->unknown && !t->declared.lost ? m : few;
 	}
-	for (uint32_t id = 0; unknown && id <= table->types.highest; id++) {
+	for (uint32_t id = 0; (many || few) && id <= table->types.highest; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
-		if (!m || !m->type.declared || m->used || !m->home)
+		if (!m || !m->type.declared || m->used || !m->home || (!many && !is_like(few->type.id, id)))
 			continue;
 		plan_doubt(t->s->plan, m->home, m->from, m->length,
 			   "no event is of this type, and some are of one that nothing declares: its number may be damaged");
@@ -311,8 +374,11 @@ static void judge_unused(struct lttng_trace *t, const struct lttng_table *table,
 
 void lttng_metadata_unused(struct lttng_trace *t)
 {
-	if (t->coding.layout->era == LTTNG_FACILITIES)
+	if (t->coding.layout->era == LTTNG_FACILITIES) {
+		if (t->s->plan && t->status == TM_OK)
+			lttng_facilities_doubt(t);
 		return;
+	}
 	if (t->s->plan)
 		doubt_unused(t, t->declared.table);
 	for (const struct lttng_channel *c = t->declared.channels;

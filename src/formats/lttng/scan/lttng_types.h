@@ -19,6 +19,7 @@ struct lttng_marker {
 	bool used;
 	uint32_t unknown; /* events of it that were met without a declaration */
 	bool late;	  /* lttng/declaration-after-use was reported */
+	bool in_row;	  /* its number is the one behind that of the type declared before it, or it is the first */
 	bool owns_steps;
 	const char *guessed;	   /* static; why its events are doubtful. NULL: they are not */
 	bool rare;		   /* and so few bore the guess out that they may be damage, which may begin in the event before */
@@ -46,6 +47,7 @@ struct lttng_name {
 struct lttng_table {
 	struct lttng_types types; /* owned; of markers */
 	struct lttng_name *names; /* owned hash */
+	uint32_t next;		  /* number behind that of the last type that a record declares; 0: there is none */
 };
 
 struct lttng_channel {
