@@ -218,6 +218,8 @@ test_crosscheck() {
 	[ "${format:-lttng}" != lttng ] || beside "lttng facilities" timeout 300 python3 tests/formats/lttng/facilities.py --tool "$BUILD/tracemend"
 	[ "${format:-lttng}" != lttng ] || beside "characters of descriptions: lttng" timeout 300 python3 tests/formats/lttng/holes.py \
 		--tool "$BUILD/tracemend" --texts --places "$(at 30 200)" corpus/lttng/valid/valid-49.tar
+	[ "${format:-lttng}" != lttng ] || beside "single hits: lttng" timeout 600 python3 tests/formats/lttng/hits.py \
+		--tool "$BUILD/tracemend" --seeds "$(at 1 4)"
 }
 
 test_manifest() { beside "manifest verifier" python3 tests/lib/verify_manifest_test.py; }

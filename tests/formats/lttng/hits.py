@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
+description of 1.0 that is lost, a header that changes its place with other bytes. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented,
+nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is.
+
+    hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
+--seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
+--part   one of the parts: clock, number, name, swap, lost
+--only   one hit again, by what the output calls it, with what was found
+The last line is "N passed, M failed"."""
+import argparse
+import json
+import os
+import random
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+import lttng_events  # noqa: E402
+import truth  # noqa: E402
+import truth_score  # noqa: E402
+from truth_damage import Edit, Hit, apply  # noqa: E402
+
+VERSIONS = ("0.6", "0.7", "0.8", "1.0", "2.0", "2.2", "2.3", "2.6")
+CLOCK = lttng_events.TIMES
+LOSSES = 10
+
+
+def generated(tool, version, seed):
+    """A capture, or None where the seed makes none with events."""
+    folder = tempfile.mkdtemp(dir=tool.work)
+    code, _, talk = tool.run("gen", "-q", "-f", "lttng", "--seed", str(seed), "--with", version, "-o", folder)
+    if code != 0:
+        sys.exit(f"gen --seed {seed} --with {version}: {talk.decode(errors='replace')}")
+    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
+        files = truth.files_of(os.path.join(folder, json.loads(f.readline())["file"]))
+    capture = truth.Capture(f"{version}:{seed}", files, tool.parser, tool.findings([files])[0], 0)
+    return capture if capture.original.events else None
+
+
+def identified(data):
+    """(version, byte order, layout) of a file."""
+    for version, form in lttng_events.LAYOUTS.items():
+        for order in "<>":
+            if len(data) >= form.size and struct.unpack_from(order + "I", data, form.magic)[0] == lttng_events.MAGIC \
+                    and tuple(data[form.fields[key][0]] for key in ("major", "minor")) == version:
+                return version, order, form
+    raise ValueError("no header")
+
+
+def clocks(capture, rng):
+    """A bit of each part of the clock, in the first header of some file."""
+    tracefiles = sorted({event[0] for event in capture.original.events})
+    for name in tracefiles[:2]:
+        found = identified(capture.files[name])
+        for field in CLOCK:
+            if field in found[2].fields:
+                at, size = found[2].fields[field]
+                at += rng.randrange(size)
+                yield name, at, bytes([capture.files[name][at] ^ 1 << rng.randrange(8)])
+
+
+def declarations(capture, what=None):
+    """(file, start, length) of the declarations of that kind."""
+    return [(event[0], *event[1][0]) for event in capture.original.events
+            if event[4] == "declaration" and (what is None or event[2][3][0] == what)]
+
+
+def numbers(capture, rng):
+    """A bit of the number of some declarations, which stands in front of five sizes."""
+    places = declarations(capture, "core_marker_id")
+    for name, start, length in rng.sample(places, min(4, len(places))):
+        at = start + length - 7 + rng.randrange(2)
+        yield name, at, bytes([capture.files[name][at] ^ 1 << rng.randrange(8)])
+
+
+def names(capture, rng):
+    """A byte of the name or checksum with which a facility is loaded."""
+    for name, start, length in declarations(capture, "facility_load")[:2]:
+        at = start + length - 28 - rng.randrange(8)
+        yield name, at, bytes([capture.files[name][at] ^ 1 << rng.randrange(8)])
+
+
+def swaps(capture, rng):
+    """The first bytes of a file, with its header, and others of it."""
+    for name in sorted({event[0] for event in capture.original.events}):
+        size = rng.choice((512, 2048))
+        if len(capture.files[name]) >= 2 * size:
+            at = rng.randrange(1, len(capture.files[name]) // size) * size
+            yield name, at, (name, 0, size)
+
+
+def losses(capture, _rng):
+    """Each description in turn, as a whole."""
+    for name, start, length in declarations(capture, "core_marker_format"):
+        yield name, start, bytes(length)
+
+
+PARTS = {"clock": clocks, "number": numbers, "name": names, "swap": swaps, "lost": losses}
+
+
+def hits_of(tool, options):
+    """(title, capture, edits)."""
+    for part, make in PARTS.items():
+        if options.part not in (None, part):
+            continue
+        versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6")}.get(part, VERSIONS)
+        for version in versions:
+            for seed in range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
+                capture = generated(tool, version, seed)
+                for name, at, new in make(capture, random.Random(f"{part} {version} {seed}")) if capture else ():
+                    edits = [Edit(name, at, len(new), new)] if isinstance(new, bytes) else [Edit(name, at, new[2], new), Edit(name, 0, new[2], (name, at, new[2]))]
+                    yield f"{part}:{version}:{seed}:{name}:{at}", capture, edits
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    options.add_argument("--tool", default="build/tracemend")
+    options.add_argument("--seeds", type=int, default=4)
+    options.add_argument("--part")
+    options.add_argument("--only")
+    options = options.parse_args()
+    parser = truth.parser_of("lttng")
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="hits.") as work:
+        tool = truth.Tool(os.path.abspath(options.tool), parser, work)
+        for title, capture, edits in hits_of(tool, options):
+            if options.only not in (None, title):
+                continue
+            hits = [Hit(edits)]
+            damaged = apply(capture.files, dict(enumerate(hits))).files
+            tally = truth_score.score(capture.original, hits, tool.repair(damaged), parser, truth.Silence(capture, capture.original, tool, parser))
+            bad = [f"{tally[key]} {key}" for key in ("altered", "invented", "claims") if tally[key]]
+            # Compact events do not tell their sizes.
+            lost = [found["file"] for found in tally["found"] if (found["number"], found["kind"]) == ("lost", "event") and "compact" not in found["file"]]
+            if title.startswith("lost") and lost:
+                bad.append(f"{len(lost)} events lost")
+            passed, failed = passed + (not bad), failed + bool(bad)
+            if bad or options.only:
+                print(f"{title}: {', '.join(bad) or 'nothing'}; {tally['lost']} lost, {tally['doubted']} doubted of {tally['events']}", flush=True)
+            if options.only:
+                print("\n".join(map(json.dumps, tally["found"])))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
