@@ -292,8 +292,8 @@ struct cli_file {
 	struct publication *publication; /* NULL for standard output */
 };
 
-/* Opens a file that gets its name at the commit. False after an error message. */
-bool cli_file_begin(struct cli_file *f, const char *path);
+/* Opens a file that gets its name at the commit. Returns CLI_CLEAN, or CLI_IO or CLI_LIMIT (no memory) after an error message. */
+int cli_file_begin(struct cli_file *f, const char *path);
 /* Writes the file to disk; it does not have its name yet. False after an error message, when nothing is left of it. */
 bool cli_file_flush(struct cli_file *f);
 /* Gives the file its name. False after an error message. */

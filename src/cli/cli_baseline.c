@@ -231,8 +231,9 @@ static int baseline_write(struct cli_baseline *b)
 		return CLI_LIMIT;
 	}
 	baseline_sort(b);
-	if (!cli_file_begin(&file, b->path))
-		return CLI_IO;
+	int code = cli_file_begin(&file, b->path);
+	if (code)
+		return code;
 	for (size_t i = 0; i < b->count && good; i++) {
 		const struct baseline_entry *e = &b->list[i];
 		json_t *line = json_pack("{s:s,s:s,s:s,s:o,s:s,s:s}", "type", "known", "rule", e->rule->id, "fingerprint",

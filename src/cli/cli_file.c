@@ -13,29 +13,28 @@
 #include "core/path.h"
 #include "core/publish.h"
 
-bool cli_file_begin(struct cli_file *f, const char *path)
+int cli_file_begin(struct cli_file *f, const char *path)
 {
 	struct tracemend_error error = { 0 };
 
 	*f = (struct cli_file){ 0 };
 	if (!strcmp(path, "-")) {
 		f->stream = stdout;
-		return true;
+		return CLI_CLEAN;
 	}
 	f->publication = publication_begin(path, false, &error);
-	if (!f->publication) {
-		cli_error("%s", error.message);
-		return false;
-	}
+	if (!f->publication)
+		return cli_fail(&error);
 	int fd = dup(publication_descriptor(f->publication));
 	f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!f->stream) {
-		cli_error("%s: cannot be written: %s", path, strerror(errno));
-		if (fd >= 0)
-			(void)close(fd);
-		cli_file_abandon(f);
-	}
-	return f->stream != NULL;
+	if (f->stream)
+		return CLI_CLEAN;
+	const int code = errno == ENOMEM ? CLI_LIMIT : CLI_IO;
+	cli_error("%s: cannot be written: %s", path, strerror(errno));
+	if (fd >= 0)
+		(void)close(fd);
+	cli_file_abandon(f);
+	return code;
 }
 
 bool cli_file_flush(struct cli_file *f)

@@ -51,8 +51,9 @@ static int gen_labels_write(json_t *labels, const char *path)
 	const char *name;
 	json_t *label;
 
-	if (!cli_file_begin(&file, path))
-		return CLI_IO;
+	int code = cli_file_begin(&file, path);
+	if (code)
+		return code;
 	run.out = file.stream;
 	json_object_foreach(labels, name, label)
 	{

@@ -51,8 +51,9 @@ int cli_page_write(struct cli_page *p, struct cli_file *file, const char *path)
 	const struct tracemend_options shown = { .max_findings = CLI_FINDINGS_LISTED };
 	char text[CLI_TEXT_MAX];
 
-	if (!cli_file_begin(file, path))
-		return CLI_IO;
+	int code = cli_file_begin(file, path);
+	if (code)
+		return code;
 	struct report_run run = { .out = file->stream, .fail_on = TM_ERROR, .options = &shown };
 	struct report_entry entry = { .path = p->path,
 				      .shown = cli_show(text, p->path),

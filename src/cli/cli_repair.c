@@ -55,8 +55,9 @@ static int repair_check_paths(const struct cli_options *o)
 /* Writes the manifest to its temporary file, or to standard output. */
 static int repair_manifest(struct cli_file *file, struct tracemend_repair *r, const char *path)
 {
-	if (!cli_file_begin(file, path))
-		return CLI_IO;
+	int code = cli_file_begin(file, path);
+	if (code)
+		return code;
 	if (!report_manifest(file->stream, r)) {
 		cli_file_abandon(file);
 		return cli_memory();

@@ -100,8 +100,8 @@ int cli_saves_begin(struct cli_saves **saves, const struct cli_options *o, const
 		code = cli_saves_parse(o->save.items[i], &save->printer, &file);
 		if (!code)
 			code = save_check(o, targets, o->save.items[i], file, i);
-		if (!code && !cli_file_begin(&save->file, file))
-			code = CLI_IO;
+		if (!code)
+			code = cli_file_begin(&save->file, file);
 		if (code)
 			break;
 		s->count++;

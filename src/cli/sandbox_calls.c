@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "core/system.h"
+
 /* Bytes of memory that must be left for building the filter. */
 #define CALLS_ROOM (2u << 20)
 
@@ -147,8 +149,7 @@ bool sandbox_can_forbid_calls(void)
 bool sandbox_forbid_calls(void)
 {
 	/* libseccomp 2.5 reads a wild pointer where it gets no memory for the program of its filter. */
-	void *room = mmap(NULL, CALLS_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (room == MAP_FAILED || munmap(room, CALLS_ROOM))
+	if (!system_has_memory(CALLS_ROOM))
 		return false;
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	if (!filter)

@@ -300,7 +300,7 @@ static bool page_file(const char *folder, const char *name, page_print print, co
 		(void)cli_memory();
 		return false;
 	}
-	bool good = cli_file_begin(&file, path);
+	bool good = !cli_file_begin(&file, path);
 	if (good && !print(file.stream, t, g, run)) {
 		(void)cli_memory();
 		good = false;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,6 +127,14 @@ int system_link(int fd, const char *path)
 	errno = ENOTSUP;
 	return -1;
 #endif
+}
+
+/* Anonymous pages, given back at once: malloc() could answer from memory that the process has already. */
+bool system_has_memory(size_t size)
+{
+	void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return room != MAP_FAILED && munmap(room, size) == 0;
 }
 
 void system_read_ahead(int fd)

@@ -9,6 +9,7 @@
 #define SYSTEM_PORTABLE
 #define system_resize portable_resize
 #define system_pipe portable_pipe
+#define system_has_memory portable_has_memory
 #define system_temporary portable_temporary
 #define system_unnamed_file portable_unnamed_file
 #define system_umask portable_umask
@@ -144,12 +145,19 @@ static void what_cannot_be_done_is_refused(void **state)
 	scratch_remove(folder);
 }
 
+static void memory_is_there_or_not(void **state)
+{
+	(void)state;
+	assert_true(system_has_memory(2u << 20));
+	assert_false(system_has_memory(SIZE_MAX / 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptors_do_not_outlive_exec), cmocka_unit_test(unnamed_files_leave_nothing),
 		cmocka_unit_test(the_umask_is_read_and_kept),	   cmocka_unit_test(products_that_overflow_are_refused),
-		cmocka_unit_test(what_cannot_be_done_is_refused),
+		cmocka_unit_test(what_cannot_be_done_is_refused),  cmocka_unit_test(memory_is_there_or_not),
 	};
 	return RUN(tests);
 }
