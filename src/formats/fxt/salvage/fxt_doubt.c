@@ -966,9 +966,7 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 			       "a provider gets another tick rate here, in front of damage: what sets it may be from elsewhere");
 	const unsigned blocks = d->plan ? doubt_out_of_place(d, errors) : 0;
 	const struct fxt_unpaired u = { d->resync, d->registry->nesting, d->plan, d->source };
-	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report->unpaired);
-	if (!errors)
-		fxt_unpaired_few(&u, report);
+	fxt_unpaired_doubt(&u, findings_errors(report->s->findings), report);
 	for (unsigned i = 0; d->plan && errors && i < d->filled_count; i++)
 		fxt_doubt_list(d, d->filled[i].from, d->filled[i].until - d->filled[i].from,
 			       "has records in its payload: a block from elsewhere may be in it");

@@ -227,25 +227,52 @@ static void doubt_far_koids(const struct fxt_unpaired *u)
 	free(koids);
 }
 
-void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired)
-{
-	struct loose *list;
+/* ---- operations whose id was hit ---- */
 
-	if (errors) {
-		doubt_singles(u, errors);
-		doubt_far_koids(u);
+/* A begin, step or end of an operation that has no counterpart. */
+struct lone {
+	uint64_t at, length;
+	uint64_t name; /* category and name, as the header refers to them */
+	unsigned of;   /* FXT_ASYNC_BEGIN or FXT_FLOW_BEGIN */
+	bool end;
+};
+
+/* Those of the report. Returns how many. */
+static unsigned lone_collect(const struct fxt_unpaired *u, const struct fxt_report *report, struct lone *lone)
+{
+	const struct fxt_record *r = &u->resync->other;
+	const uint64_t listed = report->unpaired < FXT_UNPAIRED_LISTED ? report->unpaired : FXT_UNPAIRED_LISTED;
+	unsigned count = 0;
+
+	for (uint64_t i = 0; i < listed; i++) {
+		const uint64_t at = report->unpaired_at[i];
+		if (!fxt_decode_other(u->resync, at) || r->type != FXT_EVENT || r->subtype < FXT_ASYNC_BEGIN ||
+		    r->subtype > FXT_FLOW_END)
+			continue;
+		lone[count++] = (struct lone){ at, r->words * FXT_WORD, r->header >> 32,
+					       r->subtype < FXT_FLOW_BEGIN ? FXT_ASYNC_BEGIN : FXT_FLOW_BEGIN,
+					       report->unpaired_ends >> i & 1 };
 	}
-	/* Of other damage, begins and ends may be lost. */
-	if (errors || !unpaired)
-		return;
-	list = malloc(KEYS * FXT_UNPAIRED_MAX * sizeof(*list));
-	if (!list) {
-		fxt_report_no_memory(u->nesting->report);
-		return;
-	}
-	doubt_pairs(u, list, collect(u->nesting, list));
-	free(list);
+	return count;
 }
+
+/* One operation has a begin alone, and another one of the same kind and name has none: the id of one of the two was hit, if not
+ * what they lack was lost. */
+static void doubt_ids(const struct fxt_unpaired *u, const struct fxt_report *report)
+{
+	struct lone lone[FXT_UNPAIRED_LISTED];
+	const unsigned count = lone_collect(u, report, lone);
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < count; k++)
+			if (lone[k].end != lone[i].end && lone[k].of == lone[i].of && lone[k].name == lone[i].name) {
+				doubt(u, lone[i].at, lone[i].length,
+				      "an operation of its name lacks its end, another its begin: one of their ids may be damaged");
+				break;
+			}
+}
+
+/* ---- what is left without other damage ---- */
 
 /* The end of the record at `at`; `at` itself: there is none. */
 static uint64_t record_end(const struct fxt_unpaired *u, uint64_t at)
@@ -256,7 +283,7 @@ static uint64_t record_end(const struct fxt_unpaired *u, uint64_t at)
 /* A record that was hit is a begin or an end no more, or is one now, or of another operation or another time. Where a begin and an
  * end are left, and next to nothing else, one of them is that record. Where they are near each other, their counterparts may have
  * been cut out between them. */
-void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report)
+static void doubt_few(const struct fxt_unpaired *u, const struct fxt_report *report)
 {
 	uint64_t from = UINT64_MAX, until = 0;
 
@@ -274,4 +301,26 @@ void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *rep
 		doubt(u, from, until - from,
 		      "bytes may be cut out between a begin and an end without counterparts: a record here may be "
 		      "composed of pieces of two");
+}
+
+void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, const struct fxt_report *report)
+{
+	struct loose *list;
+
+	if (errors) {
+		doubt_singles(u, errors);
+		doubt_far_koids(u);
+		doubt_ids(u, report);
+	}
+	/* Of other damage, begins and ends may be lost. */
+	if (errors || !report->unpaired)
+		return;
+	list = malloc(KEYS * FXT_UNPAIRED_MAX * sizeof(*list));
+	if (!list) {
+		fxt_report_no_memory(u->nesting->report);
+		return;
+	}
+	doubt_pairs(u, list, collect(u->nesting, list));
+	free(list);
+	doubt_few(u, report);
 }

@@ -13,6 +13,8 @@
 #define FXT_UNPAIRED_THREADS_MAX 4u
 /* Threads of such ones that are looked at among all. */
 #define FXT_UNPAIRED_COMPARED 32u
+/* Where no more have no counterpart, they are all listed. */
+#define FXT_UNPAIRED_FEW 4u
 /* A begin and an end so near each other may have lost their counterparts by one cut between them. */
 #define FXT_UNPAIRED_BYTES 512u
 
@@ -23,10 +25,8 @@ struct fxt_unpaired {
 	struct source *source;
 };
 
-/* At the end of the file, where something is repaired: lists what may have been hit. errors: of the file; unpaired: begins and ends
- * without a counterpart that the recorder did not leave. */
-void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, uint64_t unpaired);
-/* The same, where there are no errors: what has no counterpart, if that is little. */
-void fxt_unpaired_few(const struct fxt_unpaired *u, const struct fxt_report *report);
+/* At the end of the file, where something is repaired: lists what may have been hit. errors: of the file; the report has the begins
+ * and ends without a counterpart that the recorder did not leave. */
+void fxt_unpaired_doubt(const struct fxt_unpaired *u, uint64_t errors, const struct fxt_report *report);
 
 #endif

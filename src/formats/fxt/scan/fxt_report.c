@@ -307,8 +307,10 @@ void fxt_report_hole(struct fxt_report *report, struct finding *finding, uint64_
 
 void fxt_report_unpaired(struct fxt_report *report, uint64_t offset, bool begin)
 {
-	if (report->unpaired < FXT_UNPAIRED_FEW)
+	if (report->unpaired < FXT_UNPAIRED_LISTED) {
 		report->unpaired_at[report->unpaired] = offset;
+		report->unpaired_ends |= (uint64_t)!begin << report->unpaired;
+	}
 	report->unpaired++;
 	report->unpaired_begin |= begin;
 	report->unpaired_end |= !begin;

@@ -6,8 +6,8 @@
 #include "formats/fxt/decode/fxt_decode.h"
 
 #define FXT_RECENT 8u
-/* Begins and ends without a counterpart that are remembered. */
-#define FXT_UNPAIRED_FEW 4u
+/* Begins and ends without a counterpart that are remembered: one in the bits of a word. */
+#define FXT_UNPAIRED_LISTED 64u
 
 /* The position of the walk. */
 struct fxt_position {
@@ -57,7 +57,8 @@ struct fxt_report {
 	bool magic_seen;
 	uint64_t odd;	   /* warnings of what a sound record says */
 	uint64_t unpaired; /* warnings that a begin or an end has no counterpart */
-	uint64_t unpaired_at[FXT_UNPAIRED_FEW];
+	uint64_t unpaired_at[FXT_UNPAIRED_LISTED];
+	uint64_t unpaired_ends; /* a bit for each of those: an end */
 	bool unpaired_begin, unpaired_end;
 	struct finding *damage;	  /* the last region that was unreadable: what is missing may have been in it */
 	struct finding *no_magic; /* the finding that the magic number is missing */
