@@ -78,23 +78,27 @@ static size_t thread_name(struct thread_walk *t, const struct ktrace_thread *thr
 	const uint8_t *end = memchr(thread->name, 0, KTRACE_NAME);
 	size_t length = end ? (size_t)(end - thread->name) : KTRACE_NAME;
 
+	const bool residue = end && !bytes_are_zero(end, KTRACE_NAME - length);
+	/* A full name may be cut inside of a character. */
+	const size_t valid = utf8_valid_prefix(thread->name, length);
+	const bool foreign = valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3);
+
 	if (!end)
 		thread_count(t, threadmap_name_unterminated, offset);
-	else if (!bytes_are_zero(end, KTRACE_NAME - length))
+	else if (residue)
 		thread_count(t, threadmap_name_residue, offset);
-	/* What hit the last byte may have hit the next entry, whose id has no form of its own. */
+	/* What hit the last bytes may have hit the next entry, whose id has no form of its own. A name of another encoding, and
+	 * what an earlier name left: each is rare, both at once are noise. */
 	uint64_t next = offset + ktrace_thread_size(t->walk->in.is_64);
 	const uint8_t last = thread->name[KTRACE_NAME - 1];
-	bool odd = last && !residue_is_text(thread->name + length, KTRACE_NAME - length);
+	bool odd = (last && !residue_is_text(thread->name + length, KTRACE_NAME - length)) || (residue && foreign);
 	if (next < t->end && (!end || odd))
 		ktrace_odd_add(&t->odd, next, next + ktrace_thread_size(t->walk->in.is_64));
 	if (odd)
 		ktrace_odd_add(&t->odd, offset, next);
 	if (ktrace_thread_name_has_control(thread))
 		thread_count(t, threadmap_name_control_bytes, offset);
-	/* A full name may be cut inside of a character. */
-	size_t valid = utf8_valid_prefix(thread->name, length);
-	if (valid < length && !(length >= KTRACE_NAME - 1 && length - valid <= 3)) {
+	if (foreign) {
 		thread_count(t, threadmap_name_not_utf8, offset);
 		t->not_utf8 = next;
 	}
