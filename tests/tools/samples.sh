@@ -96,6 +96,10 @@ if has tracedat; then
 	if [ -f "$samples/tracedat/v6-instance.dat" ]; then # its options and tables, 0x68b0 to 0x6c00
 		holes "$samples/tracedat/v6-instance.dat" 1547 26784 27648 29 16
 		holes "$samples/tracedat/v6-instance.dat" 1547 26280 27610 73 512
+		# The table of the instance; and what is in front of the events as a whole.
+		holes "$samples/tracedat/v6-instance.dat" 1547 32704 32828 13 64
+		holes "$samples/tracedat/v6-instance.dat" 1547 31700 32760 151 4096
+		[ ! -f "$samples/tracedat/v6-stacks.dat" ] || holes "$samples/tracedat/v6-stacks.dat" 2570 34800 36800 211 4096
 	fi
 	for donor in v7-none.dat v7-zstd.dat v6.dat; do
 		[ -d "$samples/tracedat/killed-record" ] || continue

@@ -11,14 +11,16 @@ static const struct tracedat_stat *expected_of(const struct tracedat_directory *
 	return stat && stat->known ? stat : NULL;
 }
 
+/* CPUs of a buffer of which it is asked what lacks data: bounds the search in hostile files. */
+#define FILLED_MAX 1024u
+
 /* The next CPU from `from` on that has no data and should have some. */
 static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tracedat_buffer *b, uint32_t from)
 {
 	uint8_t filled[TRACEDAT_CPUS_MAX / 8] = { 0 }, counted[TRACEDAT_CPUS_MAX / 8] = { 0 };
 	size_t count;
 
-	/* Bounds the search in hostile files. */
-	if (b->count > 1024 || w->dir.stat_count > 4096)
+	if (b->count > FILLED_MAX || w->dir.stat_count > 4096)
 		return from < TRACEDAT_CPUS_MAX ? from : TRACEDAT_CPUS_MAX - 1;
 	for (size_t i = 0; i < b->count; i++)
 		if (b->cpus[i].length && b->cpus[i].cpu < TRACEDAT_CPUS_MAX)
@@ -42,16 +44,31 @@ static uint32_t cpu_without_data(const struct tracedat_walk *w, const struct tra
 	return TRACEDAT_CPUS_MAX - 1;
 }
 
+/* Whether the table of the buffer names no data of the CPU, which had some or may have had. */
+static bool cpu_lacks_data(const struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c)
+{
+	if (c->length)
+		return false;
+	const struct tracedat_stat *s = expected_of(&w->dir, b, c->cpu);
+	return c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read);
+}
+
+static bool buffer_lacks_data(const struct tracedat_walk *w, const struct tracedat_buffer *b)
+{
+	bool lacks = b->count > FILLED_MAX;
+
+	for (size_t i = 0; i < b->count && !lacks; i++)
+		lacks = cpu_lacks_data(w, b, &b->cpus[i]);
+	return lacks;
+}
+
 /* Whether data of a CPU may be in what no table names. As data that is found only fills CPUs, each is looked at once in a file. */
 static bool cpu_is_missing(struct tracedat_walk *w)
 {
 	for (; w->data.filled_buffers < w->data.buffer_count; w->data.filled_buffers++, w->data.filled_cpus = 0) {
 		const struct tracedat_buffer *b = &w->data.buffers[w->data.filled_buffers];
 		for (; w->data.filled_cpus < b->count; w->data.filled_cpus++) {
-			const struct tracedat_cpu *c = &b->cpus[w->data.filled_cpus];
-			const struct tracedat_stat *s = !c->length ? expected_of(&w->dir, b, c->cpu) : NULL;
-			if (!c->length &&
-			    (c->lost || (!c->offset && !c->size && w->shape.version == 6) || (s && s->entries + s->read)))
+			if (cpu_lacks_data(w, b, &b->cpus[w->data.filled_cpus]))
 				return true;
 		}
 	}
@@ -254,6 +271,14 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 			      (unsigned long long)(to - nonzero));
 }
 
+/* In version 6 the data of an instance follows its table: what is found behind the table is of the instance, if that lacks data. */
+static unsigned gap_buffer(const struct tracedat_walk *w, unsigned buffer, const struct tracedat_range *table)
+{
+	if (w->shape.version != 6 || !table || !buffer_lacks_data(w, table->buffer))
+		return buffer;
+	return (unsigned)(table->buffer - w->data.buffers);
+}
+
 /* The gaps of [from, to) between the `count` ranges r. */
 static void gaps_of(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, const struct tracedat_range *r,
 		    size_t count)
@@ -266,20 +291,22 @@ static void gaps_of(struct tracedat_walk *w, unsigned buffer, uint64_t from, uin
 		else
 			high = middle;
 	}
+	const struct tracedat_range *table = NULL; /* the last one that the gaps are behind */
 	uint64_t at = from;
 	for (size_t i = low; i < count && r[i].from < to && w->status == TM_OK; i++) {
 		if (r[i].to <= from)
 			continue;
 		/* The extent of the chunks is not known yet: four more bytes may belong to them. */
 		if (r[i].from > at)
-			gap_examine(w, buffer, at, r[i].from, false);
+			gap_examine(w, gap_buffer(w, buffer, table), at, r[i].from, false);
+		table = r[i].cpu ? table : &r[i];
 		uint64_t end = r[i].to;
 		if (r[i].buffer->compressed && r[i].cpu)
 			end = tracedat_align(end, r[i].buffer->page_size);
 		at = end > at ? end : at;
 	}
 	if (at < to && w->status == TM_OK)
-		gap_examine(w, buffer, at, to, true);
+		gap_examine(w, gap_buffer(w, buffer, table), at, to, true);
 }
 
 void tracedat_gaps_examine(struct tracedat_walk *w)

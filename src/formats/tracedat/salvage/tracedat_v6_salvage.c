@@ -5,6 +5,9 @@
 #include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
+/* Bytes behind the command lines in which the first page of events is searched. */
+#define EVENTS_SEARCH_MAX (1024u * 1024)
+
 size_t tracedat_v6_find(const struct tracedat_v6 *v, size_t from, const char *what, size_t length)
 {
 	if (from >= v->size)
@@ -164,6 +167,23 @@ static void kallsyms_backward(struct tracedat_v6 *v, size_t low)
 		m->kallsyms = text - 4;
 }
 
+/* Where command lines end whose size was hit, with all that is between them and the first page of events; else unknown. */
+static size_t cmdlines_before_events(const struct tracedat_v6 *v)
+{
+	const uint32_t page = v->w->shape.page_size;
+	const size_t first = v->m.cmdlines + 8;
+	size_t end = tracedat_page_size_ok(page) ? (size_t)tracedat_align(first + 14, page) : v->size, at = first;
+
+	while (end < v->size && end - first < EVENTS_SEARCH_MAX && !tracedat_page_at(v->w, end, page))
+		end += page;
+	if (end >= v->size || end - first >= EVENTS_SEARCH_MAX)
+		return TRACEDAT_V6_UNKNOWN;
+	for (const uint8_t *lf; (lf = memchr(v->data + at, '\n', end - at)) != NULL; at = (size_t)(lf - v->data) + 1)
+		if (!fits_cmdlines(v->data + at, 1) || memchr(v->data + at, 0, (size_t)(lf - v->data) - at))
+			break;
+	return at;
+}
+
 static void salvage_texts(struct tracedat_v6 *v, size_t low)
 {
 	struct tracedat_v6_map *m = &v->m;
@@ -184,13 +204,14 @@ static void salvage_texts(struct tracedat_v6 *v, size_t low)
 	}
 	if (m->kallsyms == TRACEDAT_V6_UNKNOWN && m->printk != TRACEDAT_V6_UNKNOWN)
 		kallsyms_backward(v, low);
-	/* The tag is lost: the size of the command lines leads to it. */
+	/* The tag is lost: the size of the command lines leads to it, or they end in front of the events. */
 	if (m->cmdlines != TRACEDAT_V6_UNKNOWN && m->cpus == TRACEDAT_V6_UNKNOWN && v->size - m->cmdlines >= 22) {
 		uint64_t declared = load_u64(v->data + m->cmdlines, v->w->shape.big_endian);
-		if (declared <= v->size - m->cmdlines - 22) {
+		if (declared <= v->size - m->cmdlines - 22)
 			m->cpus = m->cmdlines + 8 + (size_t)declared;
-			m->tag = m->cpus + 4;
-		}
+		else
+			m->cpus = cmdlines_before_events(v);
+		m->tag = m->cpus != TRACEDAT_V6_UNKNOWN ? m->cpus + 4 : m->tag;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* Version 6: CPU tables, the clocks behind them, and instances (MAN6 "REST OF TRACE-CMD HEADER"). */
 #include "formats/tracedat/decode/tracedat_option_layout.h"
+#include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_v6.h"
 
 #include <stdio.h>
@@ -289,6 +290,24 @@ static void table_cut(struct tracedat_walk *w, struct tracedat_option *o, uint64
 	tracedat_option_drop(o, TRACEDAT_RULE_truncated_file, "an instance whose data is behind the end of the file");
 }
 
+/* Whether pages of events follow where an option places the table of an instance, in front of which other data ends: nothing is
+ * left of the table itself. */
+static bool table_is_lost(struct tracedat_walk *w, uint64_t at, uint32_t count)
+{
+	const uint32_t page = w->shape.page_size;
+	const uint64_t behind = TRACEDAT_TAG_SIZE + 16ull * count;
+
+	if (at < w->meta.stop || at > w->source->size || w->source->size - at < behind + page)
+		return false;
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
+			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
+			if (c->size && at >= c->offset && at - c->offset < c->size)
+				return false;
+		}
+	return tracedat_page_at(w, tracedat_align(at + behind, page), page);
+}
+
 /* The table stands `away` from where its option places it: so does its data, where it would not follow the table otherwise. */
 static void table_shift(struct tracedat_buffer *b, uint64_t away, uint32_t page)
 {
@@ -331,8 +350,8 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 						    host    ? "; the bytes of the offset are swapped"
 						    : found ? "; one is found at another offset"
 							    : "");
-			at = host ? swapped : found;
-			if (!at) {
+			at = host ? swapped : found ? found : at;
+			if (!host && !found && !table_is_lost(w, at, count)) {
 				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
 				continue;
 			}
