@@ -121,7 +121,7 @@ static void thread_ids(struct thread_walk *t, const struct ktrace_thread *thread
 	uint64_t number = (offset - t->map) / ktrace_thread_size(t->walk->in.is_64);
 	uint32_t entry = number < MAP_NONE ? (uint32_t)number : MAP_NONE - 1, other = ktrace_table_get(&t->here, thread->tid);
 
-	if (thread->tid > t->walk->in.highest_thread)
+	if (thread->tid > t->walk->in.highest_thread && !(thread->tid >> KTRACE_TID_BITS))
 		t->walk->in.highest_thread = thread->tid;
 	(void)ktrace_table_set(&t->walk->in.threads, thread->tid, offset / 4 < MAP_NONE ? (uint32_t)(offset / 4) : 0);
 	if (other != MAP_NONE) {
