@@ -234,7 +234,7 @@ struct lone {
 	uint64_t at, length;
 	uint64_t name; /* category and name, as the header refers to them */
 	unsigned of;   /* FXT_ASYNC_BEGIN or FXT_FLOW_BEGIN */
-	bool end;
+	bool end, step;
 };
 
 /* Those of the report. Returns how many. */
@@ -249,9 +249,12 @@ static unsigned lone_collect(const struct fxt_unpaired *u, const struct fxt_repo
 		if (!fxt_decode_other(u->resync, at) || r->type != FXT_EVENT || r->subtype < FXT_ASYNC_BEGIN ||
 		    r->subtype > FXT_FLOW_END)
 			continue;
-		lone[count++] = (struct lone){ at, r->words * FXT_WORD, r->header >> 32,
+		lone[count++] = (struct lone){ at,
+					       r->words * FXT_WORD,
+					       r->header >> 32,
 					       r->subtype < FXT_FLOW_BEGIN ? FXT_ASYNC_BEGIN : FXT_FLOW_BEGIN,
-					       report->unpaired_ends >> i & 1 };
+					       report->unpaired_ends >> i & 1,
+					       r->subtype == FXT_ASYNC_INSTANT || r->subtype == FXT_FLOW_STEP };
 	}
 	return count;
 }
@@ -263,13 +266,16 @@ static void doubt_ids(const struct fxt_unpaired *u, const struct fxt_report *rep
 	struct lone lone[FXT_UNPAIRED_LISTED];
 	const unsigned count = lone_collect(u, report, lone);
 
-	for (unsigned i = 0; i < count; i++)
-		for (unsigned k = 0; k < count; k++)
+	for (unsigned i = 0; i < count; i++) {
+		if (lone[i].step)
+			doubt(u, lone[i].at, lone[i].length, "a step of an operation that has no begin: its id may be damaged");
+		for (unsigned k = 0; k < count && !lone[i].step; k++)
 			if (lone[k].end != lone[i].end && lone[k].of == lone[i].of && lone[k].name == lone[i].name) {
 				doubt(u, lone[i].at, lone[i].length,
 				      "an operation of its name lacks its end, another its begin: one of their ids may be damaged");
 				break;
 			}
+	}
 }
 
 /* ---- what is left without other damage ---- */
