@@ -297,7 +297,7 @@ static bool table_is_lost(struct tracedat_walk *w, uint64_t at, uint32_t count)
 	const uint32_t page = w->shape.page_size;
 	const uint64_t behind = TRACEDAT_TAG_SIZE + 16ull * count;
 
-	if (at < w->meta.stop || at > w->source->size || w->source->size - at < behind + page)
+	if (!tracedat_page_size_ok(page) || at < w->meta.stop || at > w->source->size || w->source->size - at < behind + page)
 		return false;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
