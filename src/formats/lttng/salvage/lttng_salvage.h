@@ -7,6 +7,8 @@
 
 /* lttng_vote.c: what the headers of the trace agree on, by majority: t->coding.layout, its byte order, t->constants. */
 void lttng_vote(struct lttng_trace *t);
+/* Whether a version of that era looks for declarations where the file is. */
+bool lttng_metadata_in_place(const struct lttng_trace *t, const struct lttng_file *f, enum lttng_era era);
 /* Whether the headers of a file are those of the trace. */
 bool lttng_file_votes(const struct lttng_trace *t, const struct lttng_file *f);
 /* Whether a value is one that the field can have: breaks ties. */

@@ -1,5 +1,6 @@
 /* What the headers of a trace agree on. "The trace header" is repeated in every block of every file; one block or file that
  * differs is damaged, so every constant is what most headers say. */
+#include "formats/lttng/decode/lttng_name.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Headers of a file that vote, beside the first. */
@@ -233,6 +234,33 @@ static void probe_file(struct lttng_trace *t, struct lttng_file *f)
 		lttng_header_load(&f->first, f->layout, f->big_endian, head);
 }
 
+bool lttng_metadata_in_place(const struct lttng_trace *t, const struct lttng_file *f, enum lttng_era era)
+{
+	bool facilities = !strncmp(f->base + (f->flight ? LTTNG_FLIGHT_LENGTH : 0), "facilities", 10);
+
+	switch (era) {
+	case LTTNG_FACILITIES:
+	case LTTNG_MARKERS:
+		return facilities && f->control;
+	case LTTNG_TRACE_MARKERS:
+		return !facilities && f->control;
+	case LTTNG_CHANNEL_MARKERS:
+	default:
+		return !facilities && f->base == f->source->name + t->files.root_length;
+	}
+}
+
+/* How much the first header of a file says of the version: less where it shows damage in a constant, least where the version would
+ * have the file elsewhere. */
+static unsigned layout_weight(const struct lttng_trace *t, const struct lttng_file *f)
+{
+	if (f->metadata && !lttng_metadata_in_place(t, f, f->layout->era))
+		return 1;
+	if (!lttng_header_plausible(f->layout, &f->first, true))
+		return 2;
+	return f->metadata ? 12 : 8;
+}
+
 static void choose_layout(struct lttng_trace *t)
 {
 	unsigned best = 0;
@@ -241,8 +269,7 @@ static void choose_layout(struct lttng_trace *t)
 		for (size_t k = 0; k < t->files.count; k++) {
 			const struct lttng_file *f = &t->files.list[k];
 			if (f->channel && !f->aside && f->layout == &lttng_layouts[i])
-				votes[f->big_endian] += lttng_header_plausible(f->layout, &f->first, true) ? (f->metadata ? 6 : 4)
-													   : 1;
+				votes[f->big_endian] += layout_weight(t, f);
 		}
 		for (unsigned big = 0; big < 2; big++)
 			if (votes[big] > best) {

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "formats/lttng/decode/lttng_name.h"
 #include "formats/lttng/repair/lttng_repair.h"
+#include "formats/lttng/salvage/lttng_salvage.h"
 
 /* ---- files of a trace ---- */
 
@@ -128,22 +129,6 @@ static void judge_flight(struct lttng_trace *t)
 		       (unsigned long long)flag);
 }
 
-/* Declarations must be where the version looks for them. */
-static bool metadata_in_place(const struct lttng_trace *t, const struct lttng_file *f)
-{
-	bool facilities = !strncmp(f->base + (f->flight ? LTTNG_FLIGHT_LENGTH : 0), "facilities", 10);
-	switch (t->coding.layout->era) {
-	case LTTNG_FACILITIES:
-	case LTTNG_MARKERS:
-		return facilities && f->control;
-	case LTTNG_TRACE_MARKERS:
-		return !facilities && f->control;
-	case LTTNG_CHANNEL_MARKERS:
-	default:
-		return !facilities && f->base == f->source->name + t->files.root_length;
-	}
-}
-
 void lttng_dir_aside(struct lttng_trace *t, unsigned rule)
 {
 	for (size_t i = 0; i < t->files.count; i++)
@@ -195,7 +180,7 @@ static bool find_metadata(struct lttng_trace *t, bool *first)
 		struct lttng_file *f = &t->files.list[i];
 		if (!f->channel || f->aside)
 			continue;
-		f->metadata = f->metadata && metadata_in_place(t, f);
+		f->metadata = f->metadata && lttng_metadata_in_place(t, f, t->coding.layout->era);
 		metadata |= f->metadata && f->source->size;
 		*first |= f->metadata && f->cpu == 0;
 		zero |= f->metadata && f->cpu == 0 && f->source->size;
