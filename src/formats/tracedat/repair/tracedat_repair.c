@@ -176,7 +176,8 @@ static void account(struct tracedat_walk *w)
 	plan_kept(plan, w->out.kept + w->pages.lines);
 	/* The kernel's statistics may know of more than was seen to be lost, unless it may be with another CPU or buffer. */
 	bool elsewhere = w->dir.chain_cut ||
-			 FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section,
+			 FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset,
+				      TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section,
 				      TRACEDAT_RULE_v7_buffer_missing, TRACEDAT_RULE_v7_buffer_cpu_id);
 	if (missing > w->out.lost && findings_errors(w->findings) && !elsewhere)
 		plan_lost(plan, missing, TM_AT_LEAST);
