@@ -23,7 +23,7 @@ int system_unnamed_file(const char *directory);
 int system_unnamed_output(const char *directory, char *path, size_t size);
 /* Gives it a name, which must not exist. 0, or -1 with errno. */
 int system_link(int fd, const char *path);
-/* Whether the system has that many bytes of memory for this process now. */
+/* Whether so many bytes can be allocated now: for libraries that do not check. */
 bool system_has_memory(size_t size);
 /* Says that the file will be read from its start to its end. */
 void system_read_ahead(int fd);
