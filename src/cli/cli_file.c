@@ -23,8 +23,10 @@ int cli_file_begin(struct cli_file *f, const char *path)
 		return CLI_CLEAN;
 	}
 	f->publication = publication_begin(path, false, &error);
-	if (!f->publication)
-		return cli_fail(&error);
+	if (!f->publication) {
+		const int code = cli_fail(&error);
+		return code == CLI_USAGE ? CLI_IO : code; /* the input has been examined by now */
+	}
 	int fd = dup(publication_descriptor(f->publication));
 	f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (f->stream)
