@@ -210,7 +210,7 @@ def mutations_v6(d, m):
         ('type 0, length -4', raw(word, struct.pack('<II', 0, 0xfffffffc)), PAGES, 'record-data-length'),
         ('type 0, length huge', raw(word, struct.pack('<II', 0, 0x7ffffff0)), PAGES, 'record-data-length'),
         ('type 0, length 0', raw(word, bytes(8)), PAGES, 'record-data-length'), ('page zero-filled', raw(page + 64, bytes(4032)), PAGES, 'record-data-length'),
-        ('event length past commit', raw(page + final, bytes([d[page + final] & 0xe0 | 28])), PAGES, 'page-commit-mid-record'),
+        ('event length past commit', raw(page + final, bytes([d[page + final] & 0xe0 | 28])), PAGES, 'record-past-commit'),
         ('data_loc out of record', put('I', label, 0x0010ffff), HIT('label'), 'record-data-loc-range'),
         ('512 bytes zeroed in a page', raw(page + 64, bytes(512)), PAGES, 'record-data-length'),
         ('512 bytes zeroed at a page', raw(page, bytes(512)), PAGES, 'page-commit-length'),
