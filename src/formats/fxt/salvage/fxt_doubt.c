@@ -899,7 +899,8 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	if (r->has_timestamp && p->timed && r->timestamp < p->previous)
 		note_step_back(d, r);
 	/* Damage that begins with the record may begin in the one before. */
-	if (fxt_is_hit(r) || unknown_refs || (fxt_is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
+	if (fxt_is_hit(r) || unknown_refs || fxt_refs_rare(d->registry, r) ||
+	    (fxt_is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
 		doubt_last(d, "precedes a record that is damaged");
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);

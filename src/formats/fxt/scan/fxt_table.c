@@ -344,6 +344,22 @@ static uint32_t missing_add(struct fxt_registry *reg, const struct fxt_record *r
 	return (uint32_t)reg->missing_count++;
 }
 
+bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r)
+{
+	const struct fxt_tables *t = reg->provider->tables;
+	bool rare = false;
+
+	for (unsigned i = 0; i < r->string_count; i++) {
+		const uint16_t ref = r->strings[i].ref;
+		if (!(ref & FXT_STRING_INLINE) && fxt_string_state(t, ref) & FXT_DANGLING)
+			rare |= reg->missing[t->pages[ref / FXT_PAGE]->hash[ref % FXT_PAGE]].count == 1;
+	}
+	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++)
+		if (t->threads[r->threads[i].ref].state & FXT_DANGLING)
+			rare |= reg->missing[t->threads[r->threads[i].ref].missing].count == 1;
+	return rare;
+}
+
 uint64_t fxt_string_use(struct fxt_registry *reg, const struct fxt_record *r, const struct fxt_string_ref *ref)
 {
 	uint32_t index = ref->ref;

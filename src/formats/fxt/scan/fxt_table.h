@@ -164,6 +164,8 @@ struct fxt_thread_entry *fxt_thread_use(struct fxt_registry *reg, const struct f
 /* True when an index has been registered, or was given a placeholder. */
 bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref);
 bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref);
+/* Whether the record refers to an index without registration that one record before it refers to: a rare one is a damaged one. */
+bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r);
 /* References of a record to what a provider registered; *all tells whether there are no others. */
 unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all);
 /* Report dangling references, and unused registrations. */
