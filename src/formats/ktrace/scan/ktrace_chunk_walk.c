@@ -241,9 +241,11 @@ static uint64_t chunk_events(struct ktrace_walk *w, const struct ktrace_chunk *c
 		w->events.last = data + kept - ktrace_event_size(w->in.is_64);
 	if (kept != x->size && *rule == KTRACE_RULE_COUNT)
 		*rule = KTRACE_RULE_events_damaged;
-	/* Every writer that is known stores 0. */
+	/* Every writer that is known stores 0. What hit its last byte may have hit the record behind it. */
 	if (future && (x->rule != KTRACE_RULE_COUNT || future > w->in.last_time))
-		ktrace_repair_doubt(&w->repair, chunk->offset, data + 8, "a lower bound that is later than the events");
+		ktrace_repair_doubt(&w->repair, chunk->offset,
+				    data + (future >> 56 && kept > 8 ? 8 + ktrace_event_size(w->in.is_64) : 8),
+				    "a lower bound that is later than the events");
 	if (future > w->events.future) {
 		w->events.future = future;
 		w->events.future_at = chunk->offset;
@@ -293,7 +295,8 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 {
 	uint64_t end = c->last_data + c->last_size, records = KTRACE_RUN * ktrace_event_size(w->in.is_64);
 
-	ktrace_foreign_find(w, c->last_data, end);
+	/* It may begin with what was taken for the last byte of the chunk's header, or for padding. */
+	ktrace_foreign_find(w, c->last_data ? c->last_data - 1 : 0, ktrace_align(end));
 	/* Records were tested one by one: what ends the chunk can have hit the last ones only. */
 	if (c->last_events && c->last_size > records)
 		ktrace_repair_doubt(&w->repair, end - records, end, "the last records before damage");
