@@ -52,17 +52,19 @@ static void first_time(struct fxt_clock *c, struct fxt_provider *provider, uint6
 		fxt_path(c->report, fd, c->report->here.record, NULL);
 }
 
-/* The next timestamp decides whether the one before was an outlier: it was when this one is among the others again. */
-static void decide_outlier(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time)
+/* The next timestamp decides whether the one before was an outlier: it was when this one is among the others again. Returns what
+ * this one goes on from. */
+static uint64_t decide_outlier(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time)
 {
 	provider->outlier_open = false;
 	if (distance(time, provider->outlier_before) < distance(time, provider->outlier)) {
 		fxt_note(c->report, FXT_RULE_timestamp_outlier, provider->outlier_offset, 2 * FXT_WORD,
 			 "timestamp %llu is between timestamps %llu and %llu", (unsigned long long)provider->outlier,
 			 (unsigned long long)provider->outlier_before, (unsigned long long)time);
-	} else {
-		widen(provider, provider->outlier);
+		return provider->outlier_before;
 	}
+	widen(provider, provider->outlier);
+	return provider->outlier;
 }
 
 void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t time, uint64_t offset)
@@ -76,8 +78,7 @@ void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t
 		fxt_report(c->report, FXT_RULE_timestamp_overflow, offset, 2 * FXT_WORD,
 			   "timestamp %llu at %llu ticks a second is beyond 2^63 - 1 nanoseconds", (unsigned long long)time,
 			   (unsigned long long)provider->ticks);
-	if (provider->outlier_open)
-		decide_outlier(c, provider, time);
+	const uint64_t before = provider->outlier_open ? decide_outlier(c, provider, time) : provider->previous;
 	if (time < provider->previous) {
 		provider->backward++;
 		struct finding *fd = fxt_note(c->report, FXT_RULE_non_monotonic_timestamps, offset, 2 * FXT_WORD,
@@ -86,11 +87,11 @@ void fxt_clock_step(struct fxt_clock *c, struct fxt_provider *provider, uint64_t
 		if (fd)
 			fxt_path(c->report, fd, c->report->here.record, NULL);
 	}
-	bool far = fxt_clock_is_far(provider, time, provider->previous);
+	bool far = fxt_clock_is_far(provider, time, before);
 	if (far || (!time && provider->first > ZERO_STRANGE && provider->timed > 2)) {
 		provider->outlier_open = true;
 		provider->outlier = time;
-		provider->outlier_before = provider->previous;
+		provider->outlier_before = before;
 		provider->outlier_offset = offset;
 		provider->step_max = 0;
 	} else {
