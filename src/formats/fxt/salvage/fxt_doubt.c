@@ -80,15 +80,20 @@ static bool has_several(const struct fxt_doubt *d)
 	return here > 2;
 }
 
-/* Lists [from, until) in front of the position, if it is the record before. */
-static void doubt_last(struct fxt_doubt *d, const char *why)
+static void distrust(struct fxt_doubt *d, uint64_t at);
+
+/* Lists the record before the position, where it ends there; hit: and what it registers. */
+static void doubt_last(struct fxt_doubt *d, bool hit, const char *why)
 {
 	uint64_t last = d->here->records ? fxt_position_recent(d->here, 1) : d->here->at;
 	uint64_t header = last < d->here->at ? fxt_doubt_header_at(d, last) : FXT_MAGIC;
 
 	/* Each bit of the magic number is known. */
-	if (header != FXT_MAGIC && fxt_size(header) * FXT_WORD == d->here->at - last)
-		fxt_doubt_list(d, last, d->here->at - last, why);
+	if (header == FXT_MAGIC || fxt_size(header) * FXT_WORD != d->here->at - last)
+		return;
+	if (hit && ((header & 15) == FXT_STRING || (header & 15) == FXT_THREAD))
+		distrust(d, last);
+	fxt_doubt_list(d, last, d->here->at - last, why);
 }
 
 /* Whether there are zeros on both sides of an offset: a hole may be smaller than a word. */
@@ -245,7 +250,32 @@ static enum entry entries_of(const struct fxt_doubt *d, const struct fxt_provide
 	return worst;
 }
 
-static const char stale[] = "an index that it refers to may have been registered again in the damage: the recorder does so";
+static const char stale[] =
+	"an index that it refers to may have been registered again in the damage: the recorder does so, or too little "
+	"is left to tell";
+
+/* Registrations without one that gives an index away, for each that is missing, by which a recorder is known not to do so: the
+ * chance that it did in the damage is one in so many. */
+#define KEEPS_INDEXES 64u
+
+/* Whether the provider took indexes of strings one after the other, from 1 on: such a recorder has no need to give one away. */
+static bool counts_up(const struct fxt_provider *p)
+{
+	uint32_t highest = 0, registered = 0;
+
+	for (uint32_t i = 1; i < FXT_STRING_INLINE; i++)
+		if (fxt_string_state(p->tables, (uint16_t)i) & FXT_REGISTERED) {
+			highest = i;
+			registered++;
+		}
+	return highest <= 2 * registered;
+}
+
+/* Whether the recorder may have given indexes away in the damage. */
+static bool may_redefine(const struct fxt_doubt *d, const struct fxt_provider *p)
+{
+	return p->distrust.redefined || ((p->strings + p->threads) / KEEPS_INDEXES < d->registry->missing_count && !counts_up(p));
+}
 
 /* The record refers to what may have been registered again in a region of damage. Returns why it is doubtful at once, or NULL. */
 static const char *wait_to_settle(struct fxt_doubt *d, const struct fxt_record *r)
@@ -272,10 +302,11 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 
 	if (!d->plan || trust->group != d->stale.group)
 		return;
+	const bool redefines = trust->waiting && may_redefine(d, p);
 	for (uint32_t i = trust->waiting; i; i = d->stale.waiting[i - 1].next) {
 		const struct fxt_waiting *w = &d->stale.waiting[i - 1];
 		const enum fxt_verdict verdict = fxt_stale_judge(&d->stale, p, w);
-		if (verdict == FXT_STALE_CLEARED || (verdict == FXT_STALE_OPEN && !trust->redefined))
+		if (verdict == FXT_STALE_CLEARED || (verdict == FXT_STALE_OPEN && !redefines))
 			continue;
 		if (w->at != until) {
 			if (until)
@@ -286,7 +317,7 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 	}
 	if (until)
 		fxt_doubt_list(d, from, until - from, stale);
-	if (trust->redefined && trust->unlisted && trust->unlisted < d->here->at)
+	if (trust->unlisted && trust->unlisted < d->here->at && (redefines || trust->redefined))
 		fxt_doubt_list(d, trust->unlisted, d->here->at - trust->unlisted, stale);
 	trust->waiting = trust->last = 0;
 	trust->unlisted = 0;
@@ -901,7 +932,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 	/* Damage that begins with the record may begin in the one before. */
 	if (fxt_is_hit(r) || unknown_refs || fxt_refs_rare(d->registry, r) ||
 	    (fxt_is_strange_header(r) && d->strange <= (d->regions + 1) * FXT_STRANGE_HABIT))
-		doubt_last(d, "precedes a record that is damaged");
+		doubt_last(d, fxt_is_hit(r), "precedes a record that is damaged");
 	if (why)
 		doubt_in_order(d, d->here->at, r->words * FXT_WORD, why);
 	return why;
@@ -974,6 +1005,11 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
+	/* The last times of a file that was cut: the same. */
+	for (size_t i = 0; d->plan && (errors || report->unpaired) && i < d->registry->count; i++)
+		if (d->registry->list[i]->outlier_open && d->registry->list[i]->outlier_offset == fxt_position_recent(d->here, 1))
+			fxt_doubt_list(d, d->registry->list[i]->outlier_offset,
+				       fxt_doubt_length_at(d, d->registry->list[i]->outlier_offset), strange);
 	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
 	const bool rare = d->steps_back <= FXT_STEPS_BACK &&
 			  (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records);

@@ -8,7 +8,7 @@
 
 /* An index that was referred to `uses` times in `records` records is not needed in the next `after` ones, by chance, once in
  * (1 + after / records)^uses. So rare must that be, as a power of two, for it to be evidence that it was not given away. */
-#define EVIDENCE_BITS 6u
+#define EVIDENCE_BITS 8u
 #define FRACTION 16u
 /* Registrations of one text that are looked at. */
 #define FRESH_STEPS 64u
