@@ -293,6 +293,12 @@ static void dynamic_check(struct tracedat_page *p, const uint8_t *payload, uint3
 	}
 }
 
+/* The printk format that the record names does not exist. */
+static bool printk_dangles(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload)
+{
+	return e->printk && !tracedat_printk_known(&p->w->texts, tracedat_long(&p->w->shape, payload + e->printk));
+}
+
 static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
@@ -317,16 +323,13 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 				    "the format of the event, or the name of its system, was hit");
 	if (p->emitting)
 		return;
-	if (e->printk) {
-		uint64_t address = tracedat_long(&p->w->shape, payload + e->printk);
-		if (!tracedat_printk_known(&w->texts, address)) {
-			if (w->pages.printk_finding) {
-				finding_explains(w->pages.printk_finding, 1);
-			} else {
-				w->pages.printk_finding = tracedat_page_report(p, TRACEDAT_RULE_record_printk_dangling,
-									       p->head + at, 8, "%s: no printk format at 0x%llx",
-									       e->name, (unsigned long long)address);
-			}
+	if (printk_dangles(p, e, payload)) {
+		if (w->pages.printk_finding) {
+			finding_explains(w->pages.printk_finding, 1);
+		} else {
+			w->pages.printk_finding = tracedat_page_report(
+				p, TRACEDAT_RULE_record_printk_dangling, p->head + at, 8, "%s: no printk format at 0x%llx", e->name,
+				(unsigned long long)tracedat_long(&w->shape, payload + e->printk));
 		}
 	}
 	for (unsigned i = 0; i < 2 && e->ip[i] && w->texts.symbols; i++) {
@@ -544,9 +547,15 @@ static bool record_holds_records(struct tracedat_page *p, const struct tracedat_
 {
 	if (size < TRACEDAT_COMMON_MIN)
 		return false;
+	uint32_t to = payload + size < p->limit ? payload + size : p->limit;
+	if (e && !e->blind && size >= e->fixed && p->w->texts.printk_count && printk_dangles(p, e, p->data + payload)) {
+		/* Its arguments may have any size, and its word may be that of a time extension that was hit. */
+		for (uint32_t at = payload + 4; at < to; at += 4)
+			if (records_known(p, at) && records_fill(p, at, to))
+				return true;
+	}
 	if (e && !e->blind)
 		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
-	uint32_t to = payload + size < p->limit ? payload + size : p->limit;
 	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
 		if ((records_known(p, at) && tracedat_page_chain(p, at, false)) || (e && records_fill(p, at, to)))
 			return true;

@@ -321,6 +321,36 @@ static void table_shift(struct tracedat_buffer *b, uint64_t away, uint32_t page)
 		b->cpus[i].offset += b->cpus[i].size ? away : 0;
 }
 
+/* Whether the table behind the tag at `found` was written for the offset `at`: the data that it names first follows there. */
+static bool table_written_for(struct tracedat_walk *w, uint64_t found, uint64_t at, uint32_t count)
+{
+	const uint64_t behind = at + TRACEDAT_TAG_SIZE + 16ull * count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *p = window_at(&w->window, found + TRACEDAT_TAG_SIZE + 16ull * i, 16);
+		if (!p)
+			return false;
+		uint64_t first = load_u64(p, w->shape.big_endian);
+		if (load_u64(p + 8, w->shape.big_endian))
+			return first >= behind && first - behind <= CLOCK_MAX + w->shape.page_size;
+	}
+	return false;
+}
+
+/* Whether a table that was found for the option o, which places it at `at`, is that of another option. */
+static bool table_of_another(struct tracedat_walk *w, const struct tracedat_option *o, uint64_t found, uint64_t at, uint32_t count)
+{
+	if (!found || table_written_for(w, found, at, count))
+		return false;
+	for (size_t i = 0; i < w->dir.option_count; i++) {
+		const struct tracedat_option *other = &w->dir.options[i];
+		if (other != o && other->id == TRACEDAT_BUFFER && other->size >= 9 && !other->dropped &&
+		    table_written_for(w, found, load_u64(other->block->data + other->at, w->shape.big_endian), count))
+			return true;
+	}
+	return false;
+}
+
 /* The buffers that BUFFER options point at. */
 void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 {
@@ -344,6 +374,7 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
 			bool host = tag && tracedat_v6_tag(tag) == 2;
 			uint64_t found = host ? 0 : unnamed_table(w);
+			found = table_of_another(w, o, found, at, count) ? 0 : found;
 			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
 						    "the table of instance %s is stated at 0x%llx, where there is none%s", name,
 						    (unsigned long long)at,
