@@ -136,7 +136,9 @@ static enum tracemend_status scan(struct scan *s)
 		return tracedat_restore(s);
 	struct window window;
 	window_open(&window, single);
-	bool raw = !has_header(&window) && is_raw_pages(&window);
+	struct tracedat_inferred found;
+	/* Formats or sections behind the first page: it stands where the beginning of a trace.dat was. */
+	bool raw = !has_header(&window) && is_raw_pages(&window) && !tracedat_infer(&window, single->size, &found);
 	window_close(&window);
 	return raw ? tracedat_restore(s) : scan_file(s, single);
 }
