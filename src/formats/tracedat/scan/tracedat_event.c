@@ -59,6 +59,13 @@ void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e)
 	e->special |= e->doubtful;
 }
 
+/* Events that programs write (Linux, Documentation/trace/user_events.rst): the kernel takes any bytes behind the fields. EventHeader
+ * has all of its content there. */
+static bool from_user(const char *system)
+{
+	return !strncmp(system, "user_events", 11);
+}
+
 static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
@@ -67,7 +74,8 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 	bool print = ftrace && (event_named(p, "bprint") || event_named(p, "bputs"));
 
 	e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
-	e->slack = 7;
+	e->loose = from_user(p->system);
+	e->slack = e->loose ? UINT32_MAX : 7;
 	e->dynamic = (uint32_t)w->events.dynamic_count;
 	for (size_t i = 0; i < p->field_count; i++) {
 		const struct tracedat_field *f = &p->fields[i];
@@ -105,7 +113,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
 	e->doubtful = event_doubtful(w, e->id, false);
-	e->special |= e->printk || e->ip[0] || e->doubtful;
+	e->special |= e->loose || e->printk || e->ip[0] || e->doubtful;
 }
 
 /* Repair has put it there, and knows no format of which it is the place. */

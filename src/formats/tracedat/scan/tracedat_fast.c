@@ -231,7 +231,7 @@ static inline bool arrays_plain(const struct tracedat_events *events, const stru
 			return false;
 		end = a.offset + a.length;
 	}
-	return !e->dynamic_count || e->open || size - (end > e->fixed ? end : e->fixed) <= tracedat_arrays_slack(e);
+	return (!e->dynamic_count && !e->loose) || e->open || size - (end > e->fixed ? end : e->fixed) <= tracedat_arrays_slack(e);
 }
 
 /* Of an event with dynamic arrays or addresses. */

@@ -74,6 +74,7 @@ struct tracedat_event {
 	uint16_t printk; /* offset of a pointer into the printk formats; 0: none */
 	uint16_t ip[2];	 /* offsets of kernel text addresses; 0: none */
 	bool open;	 /* its records may have more bytes than fields and dynamic arrays */
+	bool loose;	 /* programs write its records: any bytes may stand behind the fields and dynamic arrays */
 	bool special;	 /* one of the above is set, or its ID is contested */
 	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;

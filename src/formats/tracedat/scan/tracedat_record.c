@@ -397,7 +397,7 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 static uint32_t content_end(const struct tracedat_page *p, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
 {
 	const struct tracedat_events *events = &p->w->events;
-	uint32_t end = e->fixed, slack = e->dynamic_count ? tracedat_arrays_slack(e) : e->slack;
+	uint32_t end = e->fixed, slack = e->dynamic_count || e->loose ? tracedat_arrays_slack(e) : e->slack;
 
 	if (e->open || size < e->fixed)
 		return size;
@@ -417,7 +417,7 @@ static void arrays_suspect(struct tracedat_page *p, const struct tracedat_event 
 	const struct tracedat_walk *w = p->w;
 	const uint32_t at = (uint32_t)(payload - p->data);
 
-	if (!p->emitting || !e->dynamic_count || content_end(p, e, payload, size) == size ||
+	if (!p->emitting || !e->dynamic_count || e->loose || content_end(p, e, payload, size) == size ||
 	    !(findings_errors(w->findings) || FINDINGS_ANY(w->findings, TRACEDAT_RULE_record_data_loc_string)))
 		return;
 	record_suspect(p, payload, size);
@@ -568,7 +568,7 @@ static bool cut_is_hit(struct tracedat_page *p, uint32_t at, uint32_t total)
 	const uint32_t size = total - 4;
 	const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(p->data + at + 4, p->be));
 	const bool known = e && !e->blind && size >= TRACEDAT_COMMON_MIN;
-	return record_holds_records(p, e, at + 4, size) || (known && content_end(p, e, p->data + at + 4, size) < size);
+	return record_holds_records(p, e, at + 4, size) || (known && !e->loose && content_end(p, e, p->data + at + 4, size) < size);
 }
 
 /* The size of a data record whose word is at *at, and of its words before the payload. False: the walk stops. */
