@@ -59,8 +59,8 @@ void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e)
 	e->special |= e->doubtful;
 }
 
-/* Events that programs write (Linux, Documentation/trace/user_events.rst): the kernel takes any bytes behind the fields. EventHeader
- * has all of its content there. */
+/* Events that programs write (Linux, Documentation/trace/user_events.rst): the kernel takes any bytes behind the fields.
+ * EventHeader has all of its content there. */
 static bool from_user(const char *system)
 {
 	return !strncmp(system, "user_events", 11);

@@ -397,22 +397,36 @@ static enum tracedat_verdict page_empty(struct tracedat_page *p, uint64_t ts, ui
 }
 
 /* With a wrong length only records of known events count. */
-static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+static enum tracedat_verdict page_wrong_length(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
 {
-	struct tracedat_walk *w = p->w;
-	uint32_t there = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
-
 	p->garbled = true;
-	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, w->shape.long_size,
-				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
-				   p->capacity);
-	p->limit = there;
+	p->limit = p->where->available ? (p->where->available - p->head) & ~3u : p->capacity;
 	page_header_hit(p, ts);
 	uint32_t end = tracedat_page_walk(p, 0, true);
 	page_remember(p, ts, old);
 	if (!p->emitting)
 		return TRACEDAT_KEEP;
 	return page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_page_commit_length);
+}
+
+static enum tracedat_verdict page_too_long(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+{
+	(void)tracedat_page_report(p, TRACEDAT_RULE_page_commit_length, 8, p->w->shape.long_size,
+				   "the length of the page is %u, expected at most %u", (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH),
+				   p->capacity);
+	return page_wrong_length(p, ts, commit, old);
+}
+
+/* Forgets a walk over the records, before another one. */
+static void page_restart(struct tracedat_page *p, uint64_t ts)
+{
+	edits_clear(&p->w->pages.edits);
+	p->w->pages.given_count = 0;
+	p->time = p->sync_time = ts;
+	p->records = p->bad = p->removed = p->cleared = p->last = p->sync = p->trusted = p->sure = 0;
+	p->carry = 0;
+	p->unsure = UINT32_MAX;
+	p->cut = p->holed = false;
 }
 
 /* Walks the records; again and with a bound where they are later than the next page. */
@@ -426,16 +440,28 @@ static uint32_t page_walk_bounded(struct tracedat_page *p, uint64_t ts)
 	p->latest = page_latest(p, ts);
 	if (!p->latest || p->time <= p->latest)
 		return end;
-	edits_clear(&p->w->pages.edits);
-	p->w->pages.given_count = 0;
-	p->time = p->sync_time = ts;
-	p->records = p->bad = p->removed = p->cleared = p->last = p->sync = p->trusted = p->sure = 0;
-	p->carry = 0;
-	p->unsure = UINT32_MAX;
+	page_restart(p, ts);
 	p->failed = failed;
-	p->cut = p->holed = false;
 	p->bounded = true;
 	return tracedat_page_walk(p, 0, false);
+}
+
+/* The bytes behind the data of a page that was read to its end. */
+static void page_tail(struct tracedat_page *p, uint64_t commit, uint32_t length)
+{
+	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? p->w->shape.long_size : 0);
+	p->tail_hit = tail < p->capacity && !bytes_are_zero(p->data + tail, p->capacity - tail);
+	if (p->tail_hit && !p->emitting) {
+		p->stream->cpu->tail_hit = true;
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
+					   "%u bytes after the data of the page are not zero", p->capacity - tail);
+	}
+	p->stream->edge_hit = p->capacity - tail >= HIT_REACH && !bytes_are_zero(p->data + p->capacity - HIT_REACH, HIT_REACH);
+	if (tail == length && tracedat_page_record_begins(p, tail))
+		tracedat_page_doubt(p, 0, tail,
+				    "a record stands behind the end of the page: its length, or its end, is that of another");
+	else if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
+		tracedat_page_doubt_before(p, tail);
 }
 
 static enum tracedat_verdict page_check(struct tracedat_page *p)
@@ -450,6 +476,7 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		return TRACEDAT_LEAVE;
 	}
 	commit = commit_clean(p, commit);
+	const bool cleaned = commit != old;
 	if (!ts && !commit)
 		return page_blank(p);
 	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
@@ -478,6 +505,11 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		p->failed = true;
 	}
 	uint32_t end = page_walk_bounded(p, ts);
+	/* The length is none: a record may stand in its place. */
+	if (!p->records && (unaligned || cleaned) && page_has_records(p)) {
+		page_restart(p, ts);
+		return page_wrong_length(p, ts, commit, old);
+	}
 	if (p->cut && !p->where->available)
 		end = page_continue(p, end);
 	else
@@ -490,19 +522,7 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 			       ? page_trim(p, commit, end,
 					   unaligned ? TRACEDAT_RULE_page_commit_unaligned : TRACEDAT_RULE_page_commit_mid_record)
 			       : TRACEDAT_KEEP;
-	uint32_t tail = length + (commit & TRACEDAT_COMMIT_MISSED_STORED ? w->shape.long_size : 0);
-	p->tail_hit = tail < p->capacity && !bytes_are_zero(p->data + tail, p->capacity - tail);
-	if (p->tail_hit && !p->emitting) {
-		p->stream->cpu->tail_hit = true;
-		(void)tracedat_page_report(p, TRACEDAT_RULE_page_tail_not_zero, p->head + tail, p->capacity - tail,
-					   "%u bytes after the data of the page are not zero", p->capacity - tail);
-	}
-	p->stream->edge_hit = p->capacity - tail >= HIT_REACH && !bytes_are_zero(p->data + p->capacity - HIT_REACH, HIT_REACH);
-	if (tail == length && tracedat_page_record_begins(p, tail))
-		tracedat_page_doubt(p, 0, tail,
-				    "a record stands behind the end of the page: its length, or its end, is that of another");
-	else if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
-		tracedat_page_doubt_before(p, tail);
+	page_tail(p, commit, length);
 	return page_finish(p, commit, old, length);
 }
 
