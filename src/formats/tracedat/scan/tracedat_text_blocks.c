@@ -155,6 +155,16 @@ static void lines_doubt_block(struct lines *l)
 	l->doubted_to = to;
 }
 
+/* The same for a line with NULs: zeros that were written across the end of a block are none of another place. */
+static void lines_doubt_nul_block(struct lines *l)
+{
+	const uint64_t seam = (l->b->offset + l->at) / BLOCK_LEAST * BLOCK_LEAST;
+
+	if (seam > l->b->offset + l->from &&
+	    (l->text[seam - l->b->offset - 1] || (seam < l->b->offset + l->at && l->text[seam - l->b->offset])))
+		lines_doubt_block(l);
+}
+
 /* `more` bytes that are there a second time behind themselves: the line in which they meet is none. */
 static void lines_repeated(struct lines *l, size_t more)
 {
@@ -265,6 +275,15 @@ static bool name_is_text(const char *name, size_t length)
 	return true;
 }
 
+/* Bytes that no name of a symbol has: two halves of lines make one that looks like one. */
+static bool name_is_strange(const char *name, size_t length)
+{
+	for (size_t i = 0; i < length && name[i] != '\t'; i++)
+		if (strchr(" \"%;=\\", name[i]))
+			return true;
+	return false;
+}
+
 static void symbol_line(struct lines *l, struct symbols *symbols_)
 {
 	struct tracedat_walk *w = l->w;
@@ -273,6 +292,7 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 
 	if (memchr(line, 0, l->length)) {
 		lines_report(l, TRACEDAT_RULE_kallsyms_nul, &symbols_->nul, "text without a NUL");
+		lines_doubt_nul_block(l);
 		lines_drop(l, TRACEDAT_RULE_kallsyms_nul);
 		return;
 	}
@@ -294,6 +314,10 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 			lines_drop(l, TRACEDAT_RULE_kallsyms_module_bracket);
 			return;
 		}
+	}
+	if (name_is_strange(line + name, l->length - name)) {
+		lines_doubt_meeting(l, l->from, l->at);
+		lines_doubt_block(l);
 	}
 	uint64_t address = hex_value(line, digits);
 	symbols_->any_address |= address != 0;
