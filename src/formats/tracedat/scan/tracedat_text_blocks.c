@@ -165,6 +165,20 @@ static void lines_doubt_nul_block(struct lines *l)
 		lines_doubt_block(l);
 }
 
+/* A line that looks like one, and is made of two halves where blocks of a disk meet: the block in front may be that of another
+ * place as well. */
+static void lines_doubt_torn(struct lines *l)
+{
+	if (!lines_meet(l, l->from, l->at))
+		return;
+	size_t from = l->from > BLOCK_MOST ? l->from - BLOCK_MOST : 0;
+	from = from > l->begin ? from : l->begin;
+	lines_doubt_as(l, from > l->doubted_to ? from : l->doubted_to, l->from,
+		       "a block of the file that ends behind this may be another one");
+	lines_doubt_meeting(l, l->from, l->at);
+	lines_doubt_block(l);
+}
+
 /* `more` bytes that are there a second time behind themselves: the line in which they meet is none. */
 static void lines_repeated(struct lines *l, size_t more)
 {
@@ -315,10 +329,8 @@ static void symbol_line(struct lines *l, struct symbols *symbols_)
 			return;
 		}
 	}
-	if (name_is_strange(line + name, l->length - name)) {
-		lines_doubt_meeting(l, l->from, l->at);
-		lines_doubt_block(l);
-	}
+	if (name_is_strange(line + name, l->length - name))
+		lines_doubt_torn(l);
 	uint64_t address = hex_value(line, digits);
 	symbols_->any_address |= address != 0;
 	if (!symbols_->modules && address < symbols_->previous && !symbols_->unsorted_reported) {
