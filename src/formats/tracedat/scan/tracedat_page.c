@@ -150,6 +150,12 @@ static void page_header_hit(struct tracedat_page *p, uint64_t ts)
 		page_suspect(p, "the length of the page was hit, and no page beside it has nearly the same time");
 }
 
+/* Not a number of lost events. */
+static bool missed_impossible(uint64_t count)
+{
+	return count == 0 || count > UINT64_C(1) << 40;
+}
+
 /* The count of lost events, where there is one. */
 static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t length)
 {
@@ -168,7 +174,7 @@ static void page_missed(struct tracedat_page *p, uint64_t *commit, uint32_t leng
 		*commit &= ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED;
 	} else if (stored) {
 		uint64_t count = tracedat_long(&p->w->shape, p->data + length);
-		if (!p->emitting && (count == 0 || count > UINT64_C(1) << 40)) {
+		if (!p->emitting && missed_impossible(count)) {
 			(void)tracedat_page_report(p, TRACEDAT_RULE_page_missed_count, p->head + length, long_size,
 						   "the count of lost events is %lld", (long long)count);
 		}
@@ -460,8 +466,9 @@ static void page_tail(struct tracedat_page *p, uint64_t commit, uint32_t length)
 	if (tail == length && tracedat_page_record_begins(p, tail))
 		tracedat_page_doubt(p, 0, tail,
 				    "a record stands behind the end of the page: its length, or its end, is that of another");
-	else if (tail == length && p->capacity - tail >= 4 && load_u32(p->data + tail, p->be))
-		tracedat_page_doubt_before(p, tail);
+	else if (tail == length ? p->capacity - tail >= 4 && load_u32(p->data + tail, p->be)
+				: missed_impossible(tracedat_long(&p->w->shape, p->data + length)))
+		tracedat_page_doubt_before(p, length);
 }
 
 static enum tracedat_verdict page_check(struct tracedat_page *p)

@@ -386,7 +386,9 @@ static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, cons
 		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
 					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
 	}
-	/* Its size may have been hit: then it covers records, and their times are missing behind it. */
+	/* Its size may have been hit: then it covers records, and their times are missing behind it. The hit may begin in front of
+	 * it. */
+	tracedat_page_doubt_before(p, at);
 	record_suspect(p, p->data + at + 4, size);
 	if (p->unsure == UINT32_MAX)
 		p->unsure = at + 4 + size;
