@@ -66,6 +66,16 @@ static bool from_user(const char *system)
 	return !strncmp(system, "user_events", 11);
 }
 
+/* What its records have without fields of their own. */
+static void event_begin(const struct tracedat_format *p, struct tracedat_event *e)
+{
+	const struct tracedat_events *events = &p->w->events;
+
+	e->fixed = events->common_size > 8 ? events->common_size : 8;
+	e->loose = e->special = from_user(p->system);
+	e->slack = e->loose ? UINT32_MAX : 7;
+}
+
 static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 {
 	struct tracedat_walk *w = p->w;
@@ -73,9 +83,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 	bool stack = ftrace && (event_named(p, "kernel_stack") || event_named(p, "user_stack"));
 	bool print = ftrace && (event_named(p, "bprint") || event_named(p, "bputs"));
 
-	e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
-	e->loose = from_user(p->system);
-	e->slack = e->loose ? UINT32_MAX : 7;
+	event_begin(p, e);
 	e->dynamic = (uint32_t)w->events.dynamic_count;
 	for (size_t i = 0; i < p->field_count; i++) {
 		const struct tracedat_field *f = &p->fields[i];
@@ -113,7 +121,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
 	e->doubtful = event_doubtful(w, e->id, false);
-	e->special |= e->loose || e->printk || e->ip[0] || e->doubtful;
+	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 
 /* Repair has put it there, and knows no format of which it is the place. */
