@@ -171,8 +171,11 @@ static bool mend_cut(struct lttng_trace *t, struct lttng_walk *w, struct lttng_e
 		}
 	}
 	lttng_walk_stop(w, fd, rule, true);
-	w->out.cut_known = !w->causes.cut;
-	w->out.dropped += w->out.cut_known && defect != EVENT_HEADER_CUT;
+	/* A text that lost its end takes in what stands behind it, and other declarations with it. */
+	if (w->file->metadata && fd)
+		lttng_declarations_lose(&t->declared, fd);
+	w->out.cut_known = !w->causes.cut && defect != EVENT_STRING_CUT;
+	w->out.dropped += !w->causes.cut && defect != EVENT_HEADER_CUT;
 	w->out.end_moved = true;
 	w->out.torn = true;
 	return false;
