@@ -380,7 +380,7 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 	if (!why && b->repeated)
 		why = "the block has the stamps of the one before it: it may be there twice";
 	if (why && (b->rebuilt || b->data_end > header)) {
-		const bool untimed = b->rebuilt || b->begin_lost || b->early || why == why_missing;
+		const bool untimed = !t->constants.doubted && (b->rebuilt || b->begin_lost || b->early || why == why_missing);
 		const uint64_t end = untimed && why != why_scattered ? untimed_end(t, f, b, w) : b->data_end;
 		doubt(p, f->source, at + header, end - header, why);
 	}

@@ -75,10 +75,17 @@ bool lttng_header_plausible(const struct lttng_layout *l, const struct lttng_hea
 	return true;
 }
 
+/* Whether a block can have the size that its header tells, or was never closed. */
+static bool size_plausible(const struct lttng_layout *l, const struct lttng_header *h)
+{
+	const uint64_t size = h->v[LF_SIZE];
+	return size == LTTNG_OPEN || (size >= LTTNG_PAGE && (l->variable ? size % LTTNG_PAGE == 0 : !(size & (size - 1))));
+}
+
 static void header_votes(struct poll *p, const struct lttng_layout *l, const struct lttng_header *h, bool first)
 {
-	/* One that shows damage in one constant has half a vote for the others. */
-	const unsigned weight = lttng_header_plausible(l, h, first) ? 2 : 1;
+	/* One that shows damage in one constant, or in the size of its block, has half a vote for the others. */
+	const unsigned weight = lttng_header_plausible(l, h, first) && size_plausible(l, h) ? 2 : 1;
 	p->headers++;
 	for (unsigned i = LF_FIRST_CONSTANT; i < LF_COUNT; i++) {
 		/* Vendor kernels of 0.8 count losses there in later blocks. */

@@ -44,12 +44,12 @@ static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttn
 		b->h.v[LF_BEGIN] = begin_before(t, f);
 }
 
-/* Where bytes came into the begin stamp of the first block, the header is found behind where it was, and the stamp is another one.
- */
+/* Where bytes came into the stamps of the first block, or right behind them, the header is found behind where it was, and the
+ * stamps are other ones. */
 static bool mend_pushed(struct lttng_trace *t, const struct lttng_file *f, struct lttng_block *b)
 {
 	if (!b->number || f->has_last || f->flight || b->frame->offset >= t->coding.layout->size ||
-	    b->h.v[LF_BEGIN] == t->constants.begin || b->h.v[LF_END] < t->constants.begin)
+	    b->h.v[LF_BEGIN] == t->constants.begin)
 		return false;
 	if (!b->errors) {
 		b->errors = true;
@@ -58,6 +58,7 @@ static bool mend_pushed(struct lttng_trace *t, const struct lttng_file *f, struc
 	}
 	b->begin_lost = true;
 	b->h.v[LF_BEGIN] = t->constants.begin;
+	b->bad_end |= b->h.v[LF_END] < t->constants.begin;
 	return true;
 }
 

@@ -231,12 +231,13 @@ void lttng_frame_open(struct lttng_trace *t, struct lttng_file *f)
 		f->block_size = size_of_channel(t, f);
 	if (!f->block_size)
 		f->block_size = size_by_distance(t, f, claimed);
+	/* A size of which a part is at another place may be a usual one, too. */
+	if (!f->block_size)
+		f->block_size = size_of_shifted(t, f);
 	if (!f->block_size && size_usual(t, f, claimed))
 		f->block_size = claimed;
 	if (!f->block_size)
 		f->block_size = f->channel->block_size;
-	if (!f->block_size)
-		f->block_size = size_of_shifted(t, f);
 	if (!f->block_size)
 		f->block_size = size_of_file(f);
 }
