@@ -2,7 +2,8 @@
 """Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
 description of 1.0 that is lost, a header that changes its place with other bytes, bytes that came into a header, a text of a declaration that
 takes in all behind it. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented,
-nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Of traces of 60 KB a tenth may be where a text took in declarations.
+nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
+up to a tenth of the events of a trace of 60 KB may be lost.
 
     hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
 --seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
@@ -32,7 +33,8 @@ LARGE = 60 << 10
 def generated(tool, version, seed, size=None):
     """A capture, or None where the seed makes none with events."""
     folder = tempfile.mkdtemp(dir=tool.work)
-    code, _, talk = tool.run("gen", "-q", "-f", "lttng", "--seed", str(seed), "--with", version, *(["--size", str(size)] if size else []), "-o", folder)
+    sized = ["--size", str(size)] if size else []
+    code, _, talk = tool.run("gen", "-q", "-f", "lttng", "--seed", str(seed), "--with", version, *sized, "-o", folder)
     if code != 0:
         sys.exit(f"gen --seed {seed} --with {version}: {talk.decode(errors='replace')}")
     with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
@@ -126,7 +128,8 @@ def hits_of(tool, options):
     for part, make in PARTS.items():
         if options.part not in (None, part):
             continue
-        versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6"), "text": VERSIONS[4:]}.get(part, VERSIONS)
+        versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6"),
+                    "text": VERSIONS[4:]}.get(part, VERSIONS)
         for version in versions:
             for seed in range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
                 capture = generated(tool, version, seed, LARGE if part == "text" else None)
