@@ -5,7 +5,7 @@
 
 Each finding's rule, severity, place and what it explains; counts, hashes and ranges of the repair; no texts. And of damaged
 copies of each capture (sweep.c): sums, a hash, and a hash of the texts (sweep.jsonl). Where only "texts" differs, only words did.
-With --deep, of eight times as many copies as well (deep.jsonl), which takes two minutes of processor time.
+With --deep, of four times as many copies as well (deep.jsonl), which takes some minutes of processor time.
 The lines are not promises (expectations.jsonl has those): they show any change of behaviour in a diff, for a person to read over
 before --write. A process a core for all captures of a format (build/outcome), a few seconds.
 """
@@ -19,7 +19,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Damaged copies of each capture: as many as take five seconds a format.
 DAMAGED = {"fxt": 96, "ktrace": 192, "uftrace": 64, "tracedat": 40, "lttng": 40}
-DEEP = 8  # times as many
+DEEP = 4  # times as many
 KINDS = ("valid", "invalid", "damaged", "regress")
 
 
