@@ -88,6 +88,11 @@ void fxt_doubt_list(struct fxt_doubt *d, uint64_t at, uint64_t length, const cha
 /* The header of a record that was accepted, and its bytes by that. */
 uint64_t fxt_doubt_header_at(struct fxt_doubt *d, uint64_t at);
 uint64_t fxt_doubt_length_at(struct fxt_doubt *d, uint64_t at);
+/* Whether there are several providers, but for those of blocks from elsewhere that are undone. */
+bool fxt_doubt_has_several(const struct fxt_doubt *d);
+/* Whether a block was written twice, and its second copy has bytes at `from`, or begins or ends in [from, until]: lists that copy.
+ * Returns the size of one that begins in it, or 0. */
+uint64_t fxt_doubt_repeat(struct fxt_doubt *d, uint64_t from, uint64_t until);
 
 /* [from, until) is damage and is dropped: marks the records before it, and the record behind zeros. stated: where the record at
  * `from` ends by its size. */
