@@ -23,13 +23,16 @@ Definitions (DESIGN: "The truth meter"), and how they are read here:
   was not there. All invisible hits together are applied to the original, and the independent parser reads that: an event of the original
   that it does not find follows from them, and no longer counts in any of the five. An invented event counts here, too, when all hits
   that its bytes have are invisible, or when the same bytes are an event there.
+- A deletion inside of events is two hits: events that go, and one that has the bytes of two. Where check says no error of the whole (only what it
+  says of events that are missing), the second is looked at alone: its bytes take the place of either event in the original. Where that is
+  invisible, it is.
 
 Rates are of the events that were not hit, whose prerequisites were not, and that do not follow from invisible hits.
 """
 from bisect import bisect_left, bisect_right
 from collections import Counter, namedtuple
 
-from truth_damage import Intact, apply
+from truth_damage import Edit, Hit, Intact, apply
 
 # outputs: {name: bytes}, or None. segments: {name: [(offset, length, input name or None, from)]} in order; a literal has instead of "from" the
 # ranges of the input ((name, from, length), ...) that were dropped for it.
@@ -330,6 +333,25 @@ class Invisible:
         return bool(traced.hits) and traced.hits <= self.which or (traced.parts, event[2]) in self.keys
 
 
+def deletes(hit):
+    return bool(hit.edits) and all(edit.new == b"" for edit in hit.edits)
+
+
+def joint_unseen(original, event, traced, outputs, silent):
+    """Whether an event that has the bytes of two, where what stood between them was deleted, is invisible in the place of either."""
+    name, ranges = event[:2]
+    if traced.literal or len(ranges) != 1:
+        return False
+    start, length = ranges[0]
+    for file, at, _ in traced.parts:
+        i = original.holding(file, at)
+        if i is not None and [size for _, size in original.events[i][1]] == [length]:
+            place = original.events[i][1][0][0]
+            if silent([Hit([Edit(file, place, length, outputs[name][start:start + length])])]):
+                return True
+    return False
+
+
 def score(original, hits, result, parser, silent):
     """A tally (dict) of one damage. hits: [Hit]. parser: read(), REGISTRATIONS, PLACEHOLDERS. silent(hits) -> numbers of the invisible ones; asked
     only where something is lost, doubted, altered, invented or claimed."""
@@ -355,6 +377,9 @@ def score(original, hits, result, parser, silent):
     # A result that does not hold a visibly hit event, or that is doubtful, and that calls itself complete.
     claims = sure and (any(i not in excused for i in gone) or bool(result.doubts))
     mild = which | getattr(silent, "mild", set())
+    invented = [(event, traced) for event, traced in invented
+                if not (traced.hits and all(n in mild and deletes(hits[n]) for n in traced.hits)
+                        and joint_unseen(original, event, traced, result.outputs, silent))]
     return {
         "events": len(whole), "lost": len(lost), "doubted": len(doubted), "altered": len(altered), "invented": len(invented),
         "claims": int(claims), "no output": int(result.outputs is None),

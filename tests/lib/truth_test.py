@@ -269,6 +269,35 @@ def test_ktrace():
     same("ktrace: an event gets the CPU of another", b.tally([], moved, 3), altered=1)
 
 
+class Warned:
+    """As if check said a warning, or an error, of each deletion; of what else is hit, the parser is asked."""
+
+    def __init__(self, bench, mild):
+        self.bench, self.mild, self.deaf = bench, {0} if mild else set(), False
+
+    def __call__(self, hits):
+        return set() if self.deaf or any(edit.new == b"" for hit in hits for edit in hit.edits) else Bench.silent(self.bench, hits)
+
+
+def test_joints():
+    b = Bench("ktrace", ktrace_trace)
+    size_at = b.parts["events"][0] + 8
+    mended = lambda size: [(0, size_at), struct.pack("<Q", 8 + 64 * 6), (size_at + 8, size)]
+    # The first word of one event, the time, with the rest of another.
+    joint = [b.edit("event 2", 8, b"", 128)]
+    b.silent = Warned(b, mild=True)
+    same("ktrace: the joint of a deletion of which check warns is invisible", b.tally(joint, mended, 3))
+    same("ktrace: but not as complete", b.tally(joint, mended, 0), claims=1)
+    b.silent.deaf = True
+    same("ktrace: the joint is visible by itself", b.tally(joint, mended, 3), invented=1)
+    b.silent = Warned(b, mild=False)
+    same("ktrace: check says an error of the deletion", b.tally(joint, mended, 3), invented=1)
+    b.silent = Warned(b, mild=True)
+    hit = [b.edit("event 3", 8, b"\1" * 8)]
+    b.silent.deaf = True
+    same("ktrace: what was not deleted is no joint", b.tally(hit, WHOLE, 3), invented=1)
+
+
 def test_damage():
     data, _ = fxt_trace()
     data = data * 300
