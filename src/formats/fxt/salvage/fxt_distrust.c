@@ -467,10 +467,11 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		d->context = true;
 	if (doubtful)
 		fxt_distrust(d, d->here->at);
-	/* Whatever index it was meant for still has what was registered before. */
-	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id)
+	/* Whatever index, or provider, it was meant for still has what was registered before. */
+	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && (!r->id || p->placeholder))
 		fxt_distrust_region(d, d->here->at + r->words * FXT_WORD,
-				    (struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
+				    (struct fxt_loss){ .registrations = 1,
+						       .bytes = REGISTRATION_BYTES + (p->placeholder ? FXT_WORD : 0) });
 	distrust_hit_type(d, r);
 	note_filled(d, r);
 	if (may_be_another(d, r))
