@@ -69,6 +69,12 @@ enum fxt_type {
 	FXT_LARGE = 15
 };
 
+/* Whether a record of this type gives an index to a string or thread. type: bits 0 to 3 of a header. */
+static inline bool fxt_registers(unsigned type)
+{
+	return type == FXT_STRING || type == FXT_THREAD;
+}
+
 enum fxt_metadata { FXT_PROVIDER_INFO = 1, FXT_PROVIDER_SECTION, FXT_PROVIDER_EVENT, FXT_TRACE_INFO };
 enum fxt_trace_info { FXT_TRACE_INFO_MAGIC = 0 };
 enum fxt_provider_event { FXT_PROVIDER_BUFFER_FULL = 0 };

@@ -453,7 +453,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if (!d->plan)
 		return;
 	fxt_stale_accepted(&d->stale, r, d->here->at, p->distrust.gap > d->settled ? p->distrust.gap : 0);
-	bool redefines = (r->type == FXT_STRING || r->type == FXT_THREAD) && p->version != d->version;
+	bool redefines = fxt_registers(r->type) && p->version != d->version;
 	if (r->type == FXT_INITIALIZATION)
 		p->distrust.clock = is_doubtful_rate(d, r);
 	if (redefines && !doubtful && !p->distrust.redefined && begins_block(d)) {
@@ -468,10 +468,10 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if (doubtful)
 		fxt_distrust(d, d->here->at);
 	/* Whatever index, or provider, it was meant for still has what was registered before. */
-	if ((r->type == FXT_STRING || r->type == FXT_THREAD) && (!r->id || p->placeholder))
-		fxt_distrust_region(d, d->here->at + r->words * FXT_WORD,
-				    (struct fxt_loss){ .registrations = 1,
-						       .bytes = REGISTRATION_BYTES + (p->placeholder ? FXT_WORD : 0) });
+	if (fxt_registers(r->type) && (!r->id || p->placeholder))
+		fxt_distrust_region(
+			d, d->here->at + r->words * FXT_WORD,
+			(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES + (p->placeholder ? FXT_WORD : 0) });
 	distrust_hit_type(d, r);
 	note_filled(d, r);
 	if (may_be_another(d, r))

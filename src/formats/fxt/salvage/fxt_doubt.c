@@ -32,7 +32,7 @@ static void doubt_last(struct fxt_doubt *d, bool hit, const char *why)
 	/* Each bit of the magic number is known. */
 	if (header == FXT_MAGIC || fxt_size(header) * FXT_WORD != d->here->at - last)
 		return;
-	if (hit && ((header & 15) == FXT_STRING || (header & 15) == FXT_THREAD))
+	if (hit && fxt_registers(header & 15))
 		fxt_distrust(d, last);
 	fxt_doubt_list(d, last, d->here->at - last, why);
 }
@@ -66,7 +66,7 @@ static bool is_verified(struct fxt_doubt *d, const struct fxt_record *r)
 		return false;
 	if (r->type == FXT_METADATA)
 		return r->words > 1 || (r->subtype == FXT_PROVIDER_SECTION && fxt_provider_find(d->registry, r->id));
-	return (fxt_refs_known(d->registry->provider, r, &all) && all) || r->type == FXT_STRING || r->type == FXT_THREAD;
+	return (fxt_refs_known(d->registry->provider, r, &all) && all) || fxt_registers(r->type);
 }
 
 static const char strange[] =
@@ -158,7 +158,7 @@ bool fxt_doubt_record(struct fxt_doubt *d, const struct fxt_record *r, bool wrot
 			fxt_doubt_repeat(d, d->here->at, d->here->at + r->words * FXT_WORD);
 		d->faulty = d->here->at + r->words * FXT_WORD;
 	}
-	if (!why && (r->type == FXT_STRING || r->type == FXT_THREAD) && !r->id) {
+	if (!why && fxt_registers(r->type) && !r->id) {
 		why = "registers index 0, which readers ignore: the index may be damaged";
 		d->strange++;
 	}
@@ -223,6 +223,21 @@ static unsigned doubt_out_of_place(struct fxt_doubt *d, bool errors)
 	return count;
 }
 
+/* At the end of a file that is damaged or cut: times that may be damaged as well. */
+static void doubt_times(struct fxt_doubt *d)
+{
+	for (size_t i = 0; d->plan && i < d->registry->count; i++) {
+		const struct fxt_provider *p = d->registry->list[i];
+		if (p->outlier_open && p->outlier_offset == fxt_position_recent(d->here, 1))
+			fxt_doubt_list(d, p->outlier_offset, fxt_doubt_length_at(d, p->outlier_offset), strange);
+	}
+	const bool rare = d->steps_back <= FXT_STEPS_BACK &&
+			  (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records);
+	for (unsigned i = 0; i < d->step_count; i++)
+		if (rare || d->steps[i].far)
+			fxt_doubt_list(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
+}
+
 void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 {
 	const bool errors = findings_errors(report->s->findings);
@@ -242,17 +257,8 @@ void fxt_doubt_finish(struct fxt_doubt *d, const struct fxt_report *report)
 	/* Something may have been lost where no byte shows it: a begin without an end, an archive behind one that may be cut. */
 	if (report->unpaired || findings_count(report->s->findings, FXT_RULE_duplicate_magic))
 		plan_lost(d->plan, 0, TM_UNKNOWN_COUNT);
-	/* The last times of a file that was cut: the same. */
-	for (size_t i = 0; d->plan && (errors || report->unpaired) && i < d->registry->count; i++)
-		if (d->registry->list[i]->outlier_open && d->registry->list[i]->outlier_offset == fxt_position_recent(d->here, 1))
-			fxt_doubt_list(d, d->registry->list[i]->outlier_offset,
-				       fxt_doubt_length_at(d, d->registry->list[i]->outlier_offset), strange);
-	/* Single timestamps out of order: where there is damage, or durations have no end, they may be damaged as well. */
-	const bool rare = d->steps_back <= FXT_STEPS_BACK &&
-			  (d->steps_back <= FXT_STEPS_FEW || d->steps_back * FXT_STEPS_RARE <= d->here->records);
-	for (unsigned i = 0; (errors || report->unpaired) && i < d->step_count; i++)
-		if (rare || d->steps[i].far)
-			fxt_doubt_list(d, d->steps[i].at, d->steps[i].length, "its timestamp is out of order, which is rare here");
+	if (errors || report->unpaired)
+		doubt_times(d);
 	/* What is strange again and again is how the recorder writes, unless there is damage. */
 	if (!errors && (blocks || d->strange < FXT_STRANGE_HABIT))
 		plan_keep_doubts(d->plan);

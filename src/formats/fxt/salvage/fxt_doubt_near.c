@@ -139,8 +139,7 @@ void fxt_doubt_before(struct fxt_doubt *d, unsigned rule, uint64_t from, uint64_
 		fxt_doubt_list(d, before, last - before, why);
 	}
 	/* Damage that begins with it may reach into it, but not into a header. */
-	if (loose || (fxt_doubt_header_at(d, last) & 15) == FXT_STRING || (fxt_doubt_header_at(d, last) & 15) == FXT_THREAD ||
-	    takes_header_in(d, last))
+	if (loose || fxt_registers(fxt_doubt_header_at(d, last) & 15) || takes_header_in(d, last))
 		fxt_distrust(d, last);
 	fxt_doubt_list(d, last, from - last, why);
 }

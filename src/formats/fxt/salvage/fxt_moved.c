@@ -54,7 +54,7 @@ static unsigned place_of(const struct moved *m, uint32_t id)
 
 static bool registers(const struct fxt_record *r)
 {
-	return (r->type == FXT_STRING || r->type == FXT_THREAD) && r->known && r->id;
+	return fxt_registers(r->type) && r->known && r->id;
 }
 
 /* Whether the registration at `at` is out of sequence, and the next one of a provider that lacks it later. */

@@ -582,7 +582,7 @@ bool fxt_resync_provider(struct fxt_resync *y, uint64_t at, uint64_t since, cons
 			break;
 		if (r->type == FXT_METADATA && (r->subtype == FXT_PROVIDER_INFO || r->subtype == FXT_PROVIDER_SECTION))
 			break;
-		if (r->type == FXT_STRING || r->type == FXT_THREAD)
+		if (fxt_registers(r->type))
 			k.news[k.news_count++] = r->id + (r->type == FXT_THREAD ? NEWS_THREAD : 0);
 		else if (!look_at_record(&k, r))
 			return false;

@@ -159,7 +159,7 @@ static void count(struct fxt_stale *s, struct fxt_provider *p, const struct fxt_
 
 static bool registers(const struct fxt_record *r)
 {
-	return (r->type == FXT_STRING || r->type == FXT_THREAD) && r->known;
+	return fxt_registers(r->type) && r->known;
 }
 
 /* The record at `at` has just registered something. */
