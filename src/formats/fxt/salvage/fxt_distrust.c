@@ -423,6 +423,18 @@ static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record 
 	       (d->active && rate && rate != r->tail);
 }
 
+/* A provider that nothing introduces gives an index: it may be another one, whose index still has what was registered before. */
+static void distrust_namesakes(struct fxt_doubt *d, const struct fxt_record *r)
+{
+	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
+		if (d->registry->list[i] == d->registry->provider)
+			continue;
+		else if (r->type == FXT_STRING)
+			distrust_string(d->registry->list[i], r->id);
+		else
+			distrust_thread(d->registry->list[i], r->id);
+}
+
 /* A record of no assigned kind may be a registration whose type was hit: its index still has what was registered before. */
 static void distrust_hit_type(struct fxt_doubt *d, const struct fxt_record *r)
 {
@@ -467,11 +479,12 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 		d->context = true;
 	if (doubtful)
 		fxt_distrust(d, d->here->at);
-	/* Whatever index, or provider, it was meant for still has what was registered before. */
-	if (fxt_registers(r->type) && (!r->id || p->placeholder))
-		fxt_distrust_region(
-			d, d->here->at + r->words * FXT_WORD,
-			(struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES + (p->placeholder ? FXT_WORD : 0) });
+	/* Whatever index it was meant for still has what was registered before. */
+	if (fxt_registers(r->type) && !r->id)
+		fxt_distrust_region(d, d->here->at + r->words * FXT_WORD,
+				    (struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
+	if (fxt_registers(r->type) && p->placeholder)
+		distrust_namesakes(d, r);
 	distrust_hit_type(d, r);
 	note_filled(d, r);
 	if (may_be_another(d, r))
