@@ -29,14 +29,15 @@ static uint64_t missing_since(const struct fxt_registry *reg, uint64_t from)
 	return found;
 }
 
-/* How much in [begin, until) the recorder does nowhere else as often: 0 where that is little. */
+/* How much in [begin, until) the recorder does nowhere else as often: 0 where that is little, or there is too little else. One more
+ * elsewhere may be by chance. */
 static uint64_t odd_in(struct fxt_registry *reg, uint64_t begin, uint64_t until, uint64_t size)
 {
 	const uint64_t redefined = redefined_in(reg, begin, until), missing = missing_since(reg, begin);
 	const uint64_t found = redefined > missing ? redefined : missing,
 		       all = redefined > missing ? reg->journal.redefined : reg->missing_count;
 
-	return found < ODD_LEAST || (all - found) * size * ODD_TIMES > found * begin ? 0 : found;
+	return found < ODD_LEAST || (all - found + 1) * size * ODD_TIMES > found * begin ? 0 : found;
 }
 
 bool fxt_block_odd(struct fxt_registry *reg, uint64_t begin, uint64_t size, bool known)

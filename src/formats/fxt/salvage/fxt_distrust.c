@@ -143,7 +143,7 @@ void fxt_doubt_forget(struct fxt_doubt *d, struct fxt_provider *p)
 	const bool redefines = trust->waiting && may_redefine(d, p);
 	for (uint32_t i = trust->waiting; i; i = d->stale.waiting[i - 1].next) {
 		const struct fxt_waiting *w = &d->stale.waiting[i - 1];
-		const enum fxt_verdict verdict = fxt_stale_judge(&d->stale, p, w);
+		const enum fxt_verdict verdict = fxt_stale_judge(&d->stale, p, w, d->room);
 		if (verdict == FXT_STALE_CLEARED || (verdict == FXT_STALE_OPEN && !redefines))
 			continue;
 		if (w->at != until) {

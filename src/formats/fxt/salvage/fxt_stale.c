@@ -7,8 +7,11 @@
 #include "formats/fxt/scan/fxt_hash.h"
 
 /* An index that was referred to `uses` times in `records` records is not needed in the next `after` ones, by chance, once in
- * (1 + after / records)^uses. So rare must that be, as a power of two, for it to be evidence that it was not given away. */
-#define EVIDENCE_BITS 8u
+ * (1 + after / records)^uses. So rare must that be, as a power of two, for it to be evidence that it was not given away; where there
+ * was room for few registrations, few indexes were, and less will do. */
+#define EVIDENCE_BITS_MOST 8u
+#define EVIDENCE_BITS_LEAST 6u
+#define EVIDENCE_BITS_ONE 4u /* where there was room for one */
 #define FRACTION 16u
 /* Registrations of one text that are looked at. */
 #define FRESH_STEPS 64u
@@ -324,8 +327,18 @@ static uint64_t evidence_bits(uint64_t uses, uint64_t records, uint64_t after)
 	return uses * ((bits << FRACTION) + (((all - low) << FRACTION) / low)) >> FRACTION;
 }
 
-enum fxt_verdict fxt_stale_judge(struct fxt_stale *s, const struct fxt_provider *p, const struct fxt_waiting *w)
+static uint64_t bits_needed(uint64_t room)
 {
+	uint64_t bits = EVIDENCE_BITS_ONE;
+
+	for (; room > 1 && bits < EVIDENCE_BITS_MOST; room /= 2)
+		bits++;
+	return bits < EVIDENCE_BITS_LEAST ? EVIDENCE_BITS_LEAST : bits;
+}
+
+enum fxt_verdict fxt_stale_judge(struct fxt_stale *s, const struct fxt_provider *p, const struct fxt_waiting *w, uint64_t room)
+{
+	const uint64_t needed = bits_needed(room);
 	enum fxt_verdict verdict = s->full ? FXT_STALE_OPEN : FXT_STALE_CLEARED;
 
 	for (uint32_t n = 0; n < w->ref_count; n++) {
@@ -333,7 +346,7 @@ enum fxt_verdict fxt_stale_judge(struct fxt_stale *s, const struct fxt_provider 
 		const uint64_t after = (x->open ? p->distrust.seen : x->until) - x->from;
 		if (is_replaced(s, p, x))
 			return FXT_STALE_REPLACED;
-		if (evidence_bits(x->uses, x->records, after) < EVIDENCE_BITS || is_elsewhere(s, p, x))
+		if (evidence_bits(x->uses, x->records, after) < needed || is_elsewhere(s, p, x))
 			verdict = FXT_STALE_OPEN;
 	}
 	return verdict;

@@ -91,7 +91,8 @@ void fxt_stale_accepted(struct fxt_stale *s, const struct fxt_record *r, uint64_
 bool fxt_stale_wait(struct fxt_stale *s, const struct fxt_record *r, uint64_t at, uint64_t gap);
 /* Forgets all that wait. */
 void fxt_stale_settle(struct fxt_stale *s);
-/* What is known of a record that waits, at the end of what its provider p registered. */
-enum fxt_verdict fxt_stale_judge(struct fxt_stale *s, const struct fxt_provider *p, const struct fxt_waiting *w);
+/* What is known of a record that waits, at the end of what its provider p registered. room: registrations that the damage may have
+ * held, at most. */
+enum fxt_verdict fxt_stale_judge(struct fxt_stale *s, const struct fxt_provider *p, const struct fxt_waiting *w, uint64_t room);
 
 #endif
