@@ -423,7 +423,7 @@ static bool is_doubtful_rate(const struct fxt_doubt *d, const struct fxt_record 
 	       (d->active && rate && rate != r->tail);
 }
 
-/* A provider that nothing introduces gives an index: it may be another one, whose index still has what was registered before. */
+/* A provider gives an index where it may be another one, whose index still has what was registered before. */
 static void distrust_namesakes(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	for (size_t i = 0; i < d->registry->count && i <= FXT_PROVIDERS_SEVERAL; i++)
@@ -483,7 +483,7 @@ void fxt_doubt_accepted(struct fxt_doubt *d, const struct fxt_record *r, bool do
 	if (fxt_registers(r->type) && !r->id)
 		fxt_distrust_region(d, d->here->at + r->words * FXT_WORD,
 				    (struct fxt_loss){ .registrations = 1, .bytes = REGISTRATION_BYTES });
-	if (fxt_registers(r->type) && p->placeholder)
+	if (fxt_registers(r->type) && (p->placeholder || d->context || (d->section_gap && fxt_doubt_has_several(d))))
 		distrust_namesakes(d, r);
 	distrust_hit_type(d, r);
 	note_filled(d, r);
