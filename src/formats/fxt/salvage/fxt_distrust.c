@@ -1,6 +1,7 @@
 /* Tables, providers and clocks of which damage, or a record that is doubtful, leaves it open what they are: see fxt_distrust.h. */
 #include "formats/fxt/salvage/fxt_distrust.h"
 
+#include "formats/fxt/salvage/fxt_inner.h"
 #include "formats/fxt/scan/fxt_clock.h"
 
 /* An initialization record so near behind damage may be two words of another record. */
@@ -11,6 +12,8 @@
 #define GAP_NEAR 128u
 /* A registration has two words or more. */
 #define REGISTRATION_BYTES 16u
+/* A record of no assigned kind that is longer than so many words is not looked through for one that was taken in. */
+#define SECTION_WORDS 64u
 /* Providers that may have had a section in a region of damage; of many, most have not. */
 #define FXT_PROVIDERS_SEVERAL 64u
 
@@ -406,9 +409,24 @@ static bool may_be_another(const struct fxt_doubt *d, const struct fxt_record *r
 	       d->strange < FXT_STRANGE_HABIT;
 }
 
+/* Whether a record that is kept takes in one that says whose the records behind it are. */
+static bool takes_section_in(const struct fxt_doubt *d, const struct fxt_record *r)
+{
+	const uint64_t at = d->here->at;
+	uint64_t end = at + 2 * FXT_WORD;
+
+	if (r->words > SECTION_WORDS)
+		return false;
+	while (end <= at + r->words * FXT_WORD && fxt_inner_section(d->resync, d->registry, at, end) == end)
+		end += FXT_WORD;
+	return end <= at + r->words * FXT_WORD;
+}
+
 static void distrust_another(struct fxt_doubt *d, const struct fxt_record *r)
 {
 	const uint64_t bytes = r->words * FXT_WORD, until = d->here->at + bytes;
+
+	d->context = d->context || takes_section_in(d, r);
 	const struct fxt_loss rest = fxt_lost(d->resync, d->registry, d->here->at, until);
 
 	/* It may be an event as well. */

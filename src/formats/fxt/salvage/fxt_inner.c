@@ -62,3 +62,12 @@ uint64_t fxt_inner_last(struct fxt_resync *y, const struct fxt_registry *reg, ui
 		at += FXT_WORD;
 	return until - at >= 2 * FXT_WORD ? at : until;
 }
+
+uint64_t fxt_inner_section(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t first)
+{
+	const uint64_t at = first - FXT_WORD;
+	const bool section = first > from + FXT_WORD && fxt_decode_other(y, at) && fxt_is_strict(&y->other) &&
+			     y->other.words == 1 && y->other.type == FXT_METADATA && fxt_inner_is_told(reg, &y->other);
+
+	return section ? at : first;
+}

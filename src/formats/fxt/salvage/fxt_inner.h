@@ -14,4 +14,8 @@ bool fxt_inner_swallowed(struct fxt_resync *y, const struct fxt_registry *reg, u
 /* Where inside [from, until), which is taken for one record, sound records begin that end with it; until: there are none. */
 uint64_t fxt_inner_last(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until);
 
+/* Sound records begin at `first`, in what the record at `from` claims: where they begin, if the word in front of them is the record
+ * that says whose they are. */
+uint64_t fxt_inner_section(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t first);
+
 #endif

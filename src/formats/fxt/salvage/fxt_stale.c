@@ -7,8 +7,8 @@
 #include "formats/fxt/scan/fxt_hash.h"
 
 /* An index that was referred to `uses` times in `records` records is not needed in the next `after` ones, by chance, once in
- * (1 + after / records)^uses. So rare must that be, as a power of two, for it to be evidence that it was not given away; where there
- * was room for few registrations, few indexes were, and less will do. */
+ * (1 + after / records)^uses. So rare must that be, as a power of two, for it to be evidence that it was not given away; where
+ * there was room for few registrations, few indexes were, and less will do. */
 #define EVIDENCE_BITS_MOST 8u
 #define EVIDENCE_BITS_LEAST 6u
 #define EVIDENCE_BITS_ONE 4u /* where there was room for one */

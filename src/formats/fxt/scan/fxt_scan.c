@@ -93,7 +93,7 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 
 	if (is_loose(r) && r->known &&
 	    (fxt_swallows(&w->resync, from, r, &covered) || fxt_inner_swallowed(&w->resync, &w->registry, from, r, &covered))) {
-		first = fxt_inner_records(&w->resync, from, covered);
+		first = fxt_inner_section(&w->resync, &w->registry, from, fxt_inner_records(&w->resync, from, covered));
 		/* Exactly one record with a damaged size, unless it has other faults. */
 		exact = first == covered && is_wrong_in_size_alone(r) && !has_unknown_refs(w, r);
 		if (exact && fxt_region_resized(w, r, FXT_RULE_swallowed_records, first))
@@ -106,6 +106,7 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 			fxt_region_misaligned(w, r, first);
 			return true;
 		}
+		first = fxt_inner_section(&w->resync, &w->registry, from, first);
 	}
 	snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
 		 (first - from) / FXT_WORD);
