@@ -45,11 +45,12 @@ static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttn
 }
 
 /* Where bytes came into the stamps of the first block, or right behind them, the header is found behind where it was, and the
- * stamps are other ones. */
+ * stamps are other ones. A hole over the first blocks may reach into the stamps of the next one. */
 static bool mend_pushed(struct lttng_trace *t, const struct lttng_file *f, struct lttng_block *b)
 {
-	if (!b->number || f->has_last || f->flight || b->frame->offset >= t->coding.layout->size ||
-	    b->h.v[LF_BEGIN] == t->constants.begin)
+	const bool pushed = !f->flight && b->frame->offset < t->coding.layout->size, hole = !b->h.v[LF_BEGIN] && f->cause;
+
+	if (!b->number || f->has_last || !(pushed || hole) || b->h.v[LF_BEGIN] == t->constants.begin)
 		return false;
 	if (!b->errors) {
 		b->errors = true;
