@@ -30,6 +30,8 @@
  * page, which may be those of another place. */
 #define LEAP_MIN (UINT64_C(1) << 24)
 #define LEAP_SPAN 512u
+/* Bytes in front of a wrap that may be those of another place: a page and an event. */
+#define AHEAD_SPAN (LTTNG_PAGE + 512u)
 
 /* Whether the bits above the low 27 change behind `before`, and no full stamp says so, and by how many ticks the clock steps back
  * if it did not wrap. */
@@ -372,4 +374,35 @@ uint64_t lttng_laps_from(struct lttng_walk *w, const struct lttng_event *e)
 		return l->anchors[l->anchored - 1].rel;
 	const bool all = from == UINT64_MAX || (!l->anchored && (l->forgot || e->full < w->begin));
 	return all ? w->in.coding->layout->size : from;
+}
+
+/* Where to decode from to see the events in front of `to`: within two spans, if times are known there. */
+static uint64_t ahead_start(const struct lttng_walk *w, uint64_t to, uint64_t *stamp)
+{
+	const struct lttng_walk_laps *l = &w->laps;
+	uint64_t rel = w->in.coding->layout->size;
+
+	*stamp = w->begin;
+	for (unsigned i = 0; i < l->anchored && rel + 2 * AHEAD_SPAN < to; i++) {
+		rel = l->anchors[i].rel;
+		*stamp = l->anchors[i].stamp;
+	}
+	return rel;
+}
+
+uint64_t lttng_laps_ahead(const struct lttng_walk *w, const struct lttng_event *e)
+{
+	uint64_t stamp, rel = ahead_start(w, e->start, &stamp);
+	struct lttng_event a;
+
+	if (e->has_full || !((e->stamp ^ w->at.before) >> LTTNG_TIME_BITS))
+		return UINT64_MAX;
+	while (rel < e->start && lttng_event_decode(&w->in, rel, w->limit, stamp, &a) == EVENT_OK && a.end > rel) {
+		const uint64_t gap = a.stamp - stamp;
+		if (rel + AHEAD_SPAN >= e->start && gap <= LTTNG_TIME_MASK && ((e->stamp - stamp) & LTTNG_TIME_MASK) < gap)
+			return lttng_walk_before(w, rel);
+		rel = a.end;
+		stamp = a.stamp;
+	}
+	return UINT64_MAX;
 }

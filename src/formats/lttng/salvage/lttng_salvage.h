@@ -71,6 +71,9 @@ void lttng_laps_anchor(struct lttng_walk *w, const struct lttng_event *e);
 /* rel of the event from which on times may be wrong where that of e cannot be: times are counted from the full stamp before it; if
  * that one is higher than e's own, it may be the wrong one. Forgets full stamps that are higher. */
 uint64_t lttng_laps_from(struct lttng_walk *w, const struct lttng_event *e);
+/* Where the clock wraps at e, out of the times of the block: rel from which on the events in front may be those of another place,
+ * as they are later than e is in some lap. UINT64_MAX: there are none, not far in front. Linear in these. */
+uint64_t lttng_laps_ahead(const struct lttng_walk *w, const struct lttng_event *e);
 
 /* lttng_resync.c: leaves out the last event that was kept, too. */
 void lttng_take_back(struct lttng_trace *t, struct lttng_walk *w);
