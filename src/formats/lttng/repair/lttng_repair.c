@@ -40,6 +40,7 @@ static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_missing[] =
 	"the end of the header before these is lost: bytes may be missing in between, and laps of the clock";
 static const char why_scattered[] = "a header stands at the place of another part of this file: the parts are not where they were";
+static const char why_shifted[] = "bytes were inserted somewhere among these, or are missing";
 static const char why_found[] = "resynchronised after damage; the clock may have wrapped in between";
 
 /* Of a block that is cut off: bytes that the last event may leave; so small a part may have been deleted anywhere; and events may
@@ -90,20 +91,36 @@ static bool is_cut_off(const struct lttng_trace *t, const struct lttng_block *b,
 }
 
 /* Whether the last event crosses the end of the data, and bytes that are too few for a block are left behind this one: what came
- * in, in a text that grew by it, pushed them there. */
-static bool pushed_out(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b,
-		       const struct lttng_walk *w)
+ * in, in a text that grew by it, pushed them there. So it did where the next header is not so far behind. */
+static bool pushed_out(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
-	const uint64_t left = f->source->size - b->frame->offset - b->frame->length;
-	return w->out.crossed && !b->frame->next_sound && left && left < t->coding.layout->size;
+	const uint64_t end = b->frame->offset + b->frame->length, left = f->source->size - end, few = t->coding.layout->size;
+	struct lttng_header next;
+
+	if (!w->out.crossed || b->frame->next_sound)
+		return false;
+	for (uint64_t i = 1; i < few && i < left; i++)
+		if (lttng_header_at(t, f, end + i, &next))
+			return true;
+	return left && left < few;
+}
+
+/* Whether the data ends so much too early as bytes of the last block are missing: that many are, somewhere in front. */
+static bool moved_up(const struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	struct lttng_header h;
+
+	if (!b->cut || !b->frame->last || !w->out.end_moved || b->unknown_end)
+		return false;
+	lttng_header_load(&h, t->coding.layout, t->coding.big_endian, b->head);
+	return h.v[LF_SIZE] > b->frame->length && h.v[LF_SIZE] - b->frame->length == w->limit - w->at.kept;
 }
 
 /* Bytes were inserted somewhere in the block, or are missing: the next block is not at a whole number of pages. */
-static bool is_shifted(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b,
-		       const struct lttng_walk *w)
+static bool is_shifted(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	uint64_t unit = t->coding.layout->variable || !f->block_size ? LTTNG_PAGE : f->block_size;
-	return !w->repeated && (pushed_out(t, f, b, w) ||
+	return !w->repeated && (pushed_out(t, f, b, w) || moved_up(t, b, w) ||
 				(b->frame->length % unit &&
 				 (b->frame->next_sound || b->frame->length > unit || header_is_hit(t, b)) && !is_cut_off(t, b, w)));
 }
@@ -354,8 +371,8 @@ static const char *times_doubt(struct lttng_trace *t, struct lttng_file *f, cons
 static const char *bytes_doubt(struct lttng_trace *t, struct lttng_file *f, const struct lttng_block *b, const struct lttng_walk *w)
 {
 	/* Damage to events may be where that happened, unless the header was hit. */
-	if (is_shifted(t, f, b, w) && (header_is_hit(t, b) || ((!w->out.broken || w->out.end_moved) && !w->edits->edits.count)))
-		return "bytes were inserted somewhere among these, or are missing";
+	if (is_shifted(t, f, b, w) && (header_is_hit(t, b) || !w->edits->edits.count))
+		return why_shifted;
 	if (is_joined(t, f, b, w))
 		return "the end of another block may have taken the place of the end of this one, with its times";
 	return tail_is_lost(t, b, w) ? why_missing : NULL;
@@ -383,6 +400,10 @@ static void put_header(struct lttng_trace *t, struct lttng_file *f, const struct
 		const bool untimed = !t->constants.doubted && (b->rebuilt || b->begin_lost || b->early || why == why_missing);
 		const uint64_t end = untimed && why != why_scattered ? untimed_end(t, f, b, w) : b->data_end;
 		doubt(p, f->source, at + header, end - header, why);
+		/* It may have been in a text, without which nothing tells. */
+		if (f->metadata && why == why_shifted && w->out.end_moved && !w->edits->edits.count)
+			lttng_declarations_doubt(t, f->source, at, at + b->frame->length,
+						 "bytes may be missing in the description of these events, or too many");
 	}
 }
 

@@ -119,6 +119,7 @@ void lttng_marker_describe(struct lttng_marker *m, const struct lttng_name *n)
 		m->type.format = n->format;
 		m->type.shape = n->shape;
 		m->blame = n->blame;
+		m->guessed = n->guessed ? n->guessed : m->guessed;
 	}
 }
 
@@ -128,6 +129,24 @@ void lttng_declarations_lose(struct lttng_declarations *d, struct finding *fd)
 		return;
 	d->lost = true;
 	d->broken = fd;
+}
+
+static void doubt_names(struct lttng_table *table, const struct source *s, uint64_t from, uint64_t to, const char *why)
+{
+	for (struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next) {
+		if (!n->format || n->home != s || n->from < from || n->from >= to)
+			continue;
+		n->guessed = why;
+		lttng_marker_describe(n->marker, n);
+	}
+}
+
+void lttng_declarations_doubt(struct lttng_trace *t, const struct source *s, uint64_t from, uint64_t to, const char *why)
+{
+	doubt_names(t->declared.table, s, from, to, why);
+	for (struct lttng_channel *c = t->declared.channels; c; c = c->hh.next)
+		if (c->table != t->declared.table)
+			doubt_names(c->table, s, from, to, why);
 }
 
 void lttng_table_free(struct lttng_table *table)

@@ -41,6 +41,7 @@ struct lttng_name {
 	struct lttng_marker *marker;
 	const struct source *home; /* of the description; NULL: not known */
 	uint64_t from, length;	   /* where it is in there */
+	const char *guessed;	   /* static; why it is doubtful. NULL: it is not */
 	UT_hash_handle hh;
 };
 
@@ -96,6 +97,8 @@ void lttng_marker_describe(struct lttng_marker *m, const struct lttng_name *n);
 bool lttng_table_core(struct lttng_trace *t);
 /* Declarations are lost, for this: it cannot be known which. The first reason is the one that counts. */
 void lttng_declarations_lose(struct lttng_declarations *d, struct finding *fd);
+/* Descriptions that begin in these bytes of a file, and with them the events of their types, are doubtful, for this. */
+void lttng_declarations_doubt(struct lttng_trace *t, const struct source *s, uint64_t from, uint64_t to, const char *why);
 void lttng_table_free(struct lttng_table *table);
 void lttng_declarations_free(struct lttng_trace *t);
 
