@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
 description of 1.0 that is lost, a header that changes its place with other bytes, bytes that came into a header, a text of a declaration that
-takes in all behind it. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented,
+takes in all behind it, bytes that are missing in one, or too many in a text of an event, a hole up to the begin stamp of the second block, pieces
+of data that changed places. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented,
 nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
 up to a tenth of the events of a trace of 60 KB may be lost.
 
     hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
 --seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
---part   one of the parts: clock, number, name, swap, lost, insert, text
+--part   one of the parts: clock, number, name, swap, lost, insert, text, missing, longer, begin, exchange
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
@@ -27,7 +28,7 @@ from truth_damage import Edit, Hit, apply  # noqa: E402
 VERSIONS = ("0.6", "0.7", "0.8", "1.0", "2.0", "2.2", "2.3", "2.6")
 CLOCK = lttng_events.TIMES
 LOSSES = 10
-LARGE = 60 << 10
+LARGE, MEDIUM, EXCHANGED = 60 << 10, 16 << 10, 9728
 
 
 def generated(tool, version, seed, size=None):
@@ -120,7 +121,37 @@ def texts(capture, _rng):
         yield name, at, bytes([255]) * (end - at)
 
 
-PARTS = {"clock": clocks, "number": numbers, "name": names, "swap": swaps, "lost": losses, "insert": inserts, "text": texts}
+def missing(capture, _rng):
+    """Four bytes of the description of an event type, where its file ends with that block."""
+    for name, start, length in declarations(capture, "core_marker_format")[:3]:
+        if length > 48:
+            yield name, start + length - 16, [Edit(name, start + length - 16, 4, b"")]
+
+
+def longer(capture, rng):
+    """Four bytes in a text of an event, in a data file."""
+    places = [(event[0], *event[1][0]) for event in capture.original.events if event[4] == "event" and event[2][4][:8].isalpha()]
+    for name, start, length in rng.sample(places, min(3, len(places))):
+        at = start + length - len(capture.files[name][start:start + length].rsplit(b"\0", 1)[-1]) - 3
+        yield name, at, [Edit(name, at, 0, b"KK22")]
+
+
+def begins(capture, _rng):
+    """All from the first stamp of a file up to the first one of its second block."""
+    for name in sorted({event[0] for event in capture.original.events if event[4] == "event"})[-2:]:
+        _, order, form = identified(capture.files[name])
+        size = struct.unpack_from(order + "I", capture.files[name], form.fields["size"][0])[0]
+        if size < len(capture.files[name]):
+            yield name, 8, bytes(size + form.fields["begin"][0])
+
+
+def exchanges(capture, _rng):
+    """Two pieces of a file, one behind the other: the first joint is within an event, and times fall at the second one only."""
+    for name in sorted({event[0] for event in capture.original.events if event[4] == "event"})[:1]:
+        yield name, EXCHANGED, [Edit(name, EXCHANGED, 512, (name, EXCHANGED + 512, 512)), Edit(name, EXCHANGED + 512, 512, (name, EXCHANGED, 512))]
+
+
+PARTS = {"missing": missing, "longer": longer, "begin": begins, "exchange": exchanges, "clock": clocks, "number": numbers, "name": names, "swap": swaps, "lost": losses, "insert": inserts, "text": texts}
 
 
 def hits_of(tool, options):
@@ -129,10 +160,11 @@ def hits_of(tool, options):
         if options.part not in (None, part):
             continue
         versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6"),
-                    "text": VERSIONS[4:]}.get(part, VERSIONS)
+                    "text": VERSIONS[4:], "missing": VERSIONS[3:], "longer": ("1.0", "2.1", "2.6"), "begin": ("2.0", "2.3"),
+                    "exchange": ("2.2",)}.get(part, VERSIONS)
         for version in versions:
-            for seed in range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
-                capture = generated(tool, version, seed, LARGE if part == "text" else None)
+            for seed in (17,) if part == "exchange" else range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
+                capture = generated(tool, version, seed, LARGE if part == "text" else MEDIUM if part in ("longer", "begin", "exchange") else None)
                 for name, at, new in make(capture, random.Random(f"{part} {version} {seed}")) if capture else ():
                     edits = new if isinstance(new, list) else [Edit(name, at, len(new), new)] if isinstance(new, bytes) \
                         else [Edit(name, at, new[2], new), Edit(name, 0, new[2], (name, at, new[2]))]
