@@ -259,6 +259,30 @@ static bool lacks_header_bytes(struct lttng_trace *t, struct lttng_file *f, uint
 	       header_ends(t, f, offset + step, -missing, step);
 }
 
+/* From 2.5 on: the first block that begins in the padding of the one at `offset`, not before it; 0: none does. A size that is too
+ * large leads to a header as well, or to the end of the file, and takes in the blocks before it. Linear in the padding. */
+static uint64_t block_in_padding(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, const struct lttng_header *h,
+				 uint64_t step)
+{
+	const uint64_t end = step < f->source->size - offset ? offset + step : f->source->size;
+	uint64_t at = offset + lttng_align(h->v[LF_UNUSED], LTTNG_PAGE);
+	struct lttng_header next;
+
+	if (h->v[LF_UNUSED] < t->coding.layout->size || h->v[LF_UNUSED] > step || at >= end)
+		return 0;
+	if (t->window.source != f->source)
+		window_reset(&t->window, f->source);
+	while (at < end && (at = window_skip_zeros_to(&t->window, at, end)) < end) {
+		at -= (at - offset) % LTTNG_PAGE;
+		if (lttng_header_at(t, f, at, &next) && next.v[LF_BEGIN] >= h->v[LF_BEGIN])
+			return at - offset;
+		at += LTTNG_PAGE;
+	}
+	if (t->window.status != TM_OK)
+		t->status = t->window.status;
+	return 0;
+}
+
 /* Bytes came into the header, or are missing there: the end of the header and all events are that far from where they should be. */
 static void frame_shift(struct lttng_trace *t, struct lttng_file *f, struct lttng_frame *frame)
 {
@@ -303,6 +327,12 @@ static bool frame_find(struct lttng_trace *t, struct lttng_file *f, uint64_t off
 	frame->sound = lttng_header_at(t, f, offset, &h);
 	uint64_t step = t->coding.layout->variable ? (frame->sound ? variable_step(t, &h) : 0) : f->block_size;
 	uint64_t left = size - offset;
+	const uint64_t within = t->coding.layout->variable && step ? block_in_padding(t, f, offset, &h, step) : 0;
+	if (within) {
+		frame->length = within;
+		frame->next_sound = true;
+		return true;
+	}
 	if (step == left) {
 		frame->length = left;
 		frame->last = true;
