@@ -31,11 +31,27 @@ static void add(struct orphan *list, unsigned *count, const struct orphan *o)
 	*count += *count <= ORPHANS_MAX;
 }
 
+/* Types of the tracer itself have their numbers without a record. */
+#define CORE_TYPES 4u
+
+/* Whether a record describes it, and no number is known. */
+static bool lacks_number(const struct lttng_table *table, const struct lttng_name *n)
+{
+	if (!n->format || n->marker || !n->home)
+		return false;
+	for (uint32_t id = 0; id < CORE_TYPES; id++) {
+		const struct lttng_marker *m = lttng_table_get(table, id);
+		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, n->name))
+			return false;
+	}
+	return true;
+}
+
 static void gather(struct orphans *all, struct lttng_channel *c, struct lttng_table *table)
 {
 	for (struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next) {
 		const struct orphan o = { c, table, n };
-		if (n->format && !n->marker && n->home)
+		if (lacks_number(table, n))
 			add(all->descriptions, &all->description_count, &o);
 		else if (!n->format && n->marker && n->marker->home && !n->blame)
 			add(all->numbers, &all->number_count, &o);
@@ -53,7 +69,7 @@ static void gather_all(const struct lttng_trace *t, struct orphans *all)
 static void doubt_table(const struct lttng_trace *t, const struct lttng_table *table)
 {
 	for (const struct lttng_name *n = table ? table->names : NULL; n; n = n->hh.next) {
-		if (n->format && !n->marker && n->home)
+		if (lacks_number(table, n))
 			plan_doubt(t->s->plan, n->home, n->from, n->length,
 				   "no number belongs to the name that this describes: it may be damaged");
 		else if (!n->format && n->marker && n->marker->home && !n->blame)
