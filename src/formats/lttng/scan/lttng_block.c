@@ -26,6 +26,14 @@ static uint64_t begin_before(const struct lttng_trace *t, const struct lttng_fil
 	return low <= LTTNG_CLOCK_MAX ? low : 0;
 }
 
+/* A begin of 0 of a block with events, where the clock of the trace runs already. In a header that is damaged otherwise, see
+ * mend_begin(). */
+static bool begins_at_zero(const struct lttng_trace *t, const struct lttng_file *f, const struct lttng_block *b)
+{
+	return !b->h.v[LF_BEGIN] && begin_before(t, f) && !b->open && !b->errors && !f->noted_session &&
+	       b->data_end > t->coding.layout->size;
+}
+
 /* Stamps that no clock reaches. */
 static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b)
 {
@@ -33,10 +41,12 @@ static void judge_clock(struct lttng_trace *t, struct lttng_file *f, struct lttn
 
 	for (unsigned i = 0; i < 2 && !b->rebuilt; i++) {
 		const enum lttng_field field = fields[i];
-		if (b->h.v[field] <= LTTNG_CLOCK_MAX || (i && b->open))
+		const bool zero = !i && begins_at_zero(t, f, b);
+		if ((b->h.v[field] <= LTTNG_CLOCK_MAX && !zero) || (i && b->open))
 			continue;
-		lttng_field_report(t, f, b, LTTNG_RULE_stamp_beyond_clocks, field, "the block %s at %llu, which no clock reaches",
-				   i ? "ends" : "begins", (unsigned long long)b->h.v[field]);
+		lttng_field_report(t, f, b, LTTNG_RULE_stamp_beyond_clocks, field, "the block %s at %llu, %s",
+				   i ? "ends" : "begins", (unsigned long long)b->h.v[field],
+				   zero ? "and the clock of the trace runs already" : "which no clock reaches");
 		b->begin_lost |= !i;
 		b->bad_end |= i == 1;
 	}
