@@ -54,6 +54,9 @@ static const char why_order[] = "the stamps step back here: one of them is damag
 static const char why_beat[] = "the heartbeat before these carries a stamp that does not fit its own: one of them is damaged";
 static const char why_skew[] = "the stamp of a heartbeat is not the one that it carries: one of them is damaged";
 
+static const char why_escape[] =
+	"the size of this event is given as 65,535 or more, and is less: it may be damaged, or what describes it";
+
 /* Whether a full stamp shows that laps of the clock were counted before it that never were. */
 static bool counts_back(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
 {
@@ -106,6 +109,8 @@ static const char *doubt_of(const struct lttng_trace *t, const struct lttng_walk
 		return guessed;
 	if (e->stamp > w->due || e->stamp < w->floor || (e->has_full && e->full < w->begin))
 		return why_untimely;
+	if (t->coding.layout->era <= LTTNG_MARKERS && e->escaped && e->end - e->payload < LTTNG_SIZE_ESCAPE)
+		return why_escape;
 	if (counts_back(t, w, e))
 		return is_explained(w, e) ? NULL : why_back;
 	if (steps_back(t, w, e))
