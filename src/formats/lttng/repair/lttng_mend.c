@@ -212,7 +212,7 @@ bool lttng_mend(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event 
 		mended = mend_low_bits(t, w, e);
 	else
 		mended = e->sized_end && lttng_size_leads_on(t, w, e) &&
-			 lttng_drop_event(w, e, e->sized_end, rule, !t->declared.lost);
+			 lttng_drop_event(w, e, e->sized_end, rule, !t->declared.lost || t->declared.unseen);
 	return mend_or_search(t, w, e, fd, rule, mended);
 }
 

@@ -773,11 +773,22 @@ static bool any_gap(const struct lttng_trace *t)
 	return false;
 }
 
+/* Whether declarations are lost, or say something wrong. A description without a number leaves a gap as well. */
+static bool is_needed(struct lttng_trace *t)
+{
+	if (t->declared.lost)
+		return true;
+	const bool torn = any_torn(t), moved = !torn && any_gap(t) && !lttng_orphans_any(t);
+	if ((!torn && !moved) || t->coding.layout->era == LTTNG_MARKERS)
+		t->declared.lost = t->declared.unseen = lttng_probe(t);
+	return torn || moved || t->declared.lost;
+}
+
 bool lttng_infer(struct lttng_trace *t)
 {
 	struct lttng_file *home = lttng_declaring_file(t);
 
-	if (t->coding.layout->era < LTTNG_MARKERS || !(t->declared.lost || any_torn(t) || any_gap(t)) || !home)
+	if (t->coding.layout->era < LTTNG_MARKERS || !home || !is_needed(t))
 		return false;
 	if (t->s->plan)
 		lttng_orphans_doubt(t);

@@ -82,6 +82,14 @@ static void doubt_table(const struct lttng_trace *t, const struct lttng_table *t
 	}
 }
 
+bool lttng_orphans_any(const struct lttng_trace *t)
+{
+	struct orphans all = { .number_count = 0 };
+
+	gather_all(t, &all);
+	return all.description_count != 0;
+}
+
 void lttng_orphans_doubt(const struct lttng_trace *t)
 {
 	struct orphans all = { .number_count = 0 };

@@ -130,6 +130,8 @@ uint64_t lttng_latest(struct lttng_trace *t);
  * are, and has repair declare them again. False: of none, or t->status. */
 bool lttng_infer(struct lttng_trace *t);
 /* lttng_orphans.c: numbers without a description, where there are descriptions without a number. */
+/* Whether something describes a type that has no number. */
+bool lttng_orphans_any(const struct lttng_trace *t);
 /* They are doubtful, if there are both. */
 void lttng_orphans_doubt(const struct lttng_trace *t);
 struct lttng_restored;
@@ -141,6 +143,8 @@ bool lttng_orphans_renumber(struct lttng_trace *t, struct lttng_channel *c, uint
 			    struct lttng_restored *is);
 /* Describes the types of numbers and descriptions that belong together; their events are doubtful. How many there are. */
 unsigned lttng_orphans_join(struct lttng_trace *t, struct lttng_restored *types, unsigned room);
+/* lttng_probe.c: whether events show that declarations are missing, of which nothing in the files of declarations tells. */
+bool lttng_probe(struct lttng_trace *t);
 /* lttng_told.c: the same for 1.0, whose events tell their sizes. home: where repair declares them. */
 bool lttng_told(struct lttng_trace *t, struct lttng_file *home);
 

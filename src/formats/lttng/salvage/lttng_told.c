@@ -10,6 +10,8 @@
 #define TYPES_MAX 256u
 /* Events of a type by which texts are found. */
 #define SEEN_MAX 24u
+/* Events of a type that nothing declares, by which it is one. */
+#define MET_MIN 3u
 /* Bytes of values that one format can describe. */
 #define VALUES_MAX 400u
 
@@ -211,9 +213,13 @@ static bool restore_all(struct lttng_told *told, struct lttng_file *home)
 	struct lttng_restored found[TYPES_MAX];
 	size_t count = 0;
 
-	for (unsigned i = 0; i < told->count && t->status == TM_OK; i++)
-		if (told->types[i]->count && restore(t, told->types[i]))
-			found[count++] = told->types[i]->is;
+	for (unsigned i = 0; i < told->count && t->status == TM_OK; i++) {
+		const struct lttng_told_type *type = told->types[i];
+		/* Where no loss was seen, one event of a type may be a hit. */
+		const uint64_t enough = !t->declared.unseen || type->is.named ? 1 : MET_MIN;
+		if (type->count >= enough && restore(t, told->types[i]))
+			found[count++] = type->is;
+	}
 	if (count && t->s->plan && t->status == TM_OK)
 		lttng_redeclare(t, home, found, count);
 	return count && t->status == TM_OK;

@@ -337,14 +337,15 @@ static bool is_like(uint32_t number, uint32_t hit)
  * be damaged, unless one of the types has nearly the same. */
 static void doubt_unused(struct lttng_trace *t, const struct lttng_table *table)
 {
+	const bool lost = t->declared.lost && !t->declared.unseen;
 	const struct lttng_marker *few = NULL;
 	bool many = false;
 
 	for (uint32_t id = 0; table && id <= table->types.highest && !many; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
-		const bool restored = m && m->type.declared && m->guessed && !m->home && !t->declared.lost;
+		const bool restored = m && m->type.declared && m->guessed && !m->home && !lost;
 		many = m && (restored || (!m->type.declared && m->unknown >= UNKNOWN_MIN));
-		few = m && !m->type.declared && m->unknown && !t->declared.lost ? m : few;
+		few = m && !m->type.declared && m->unknown && !lost ? m : few;
 	}
 	for (uint32_t id = 0; (many || few) && id <= table->types.highest; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);

@@ -18,6 +18,7 @@ struct lttng_marker {
 	uint64_t from, length;	   /* where it is in there */
 	bool used;
 	uint32_t unknown; /* events of it that were met without a declaration */
+	uint32_t met;	  /* the same, by salvage/lttng_probe.c */
 	bool late;	  /* lttng/declaration-after-use was reported */
 	bool in_row;	  /* its number is the one behind that of the type declared before it, or it is the first */
 	bool owns_steps;
@@ -71,6 +72,7 @@ struct lttng_declarations {
 	uint32_t checksums[256];	    /* of them */
 	bool sizes_known;
 	bool lost;		     /* declarations were lost, it cannot be known which */
+	bool unseen;		     /* and nothing but events tells of it */
 	bool absent;		     /* so are all of them: no file has any, from 1.0 on */
 	bool kept;		     /* repair: some of them stay */
 	struct finding *broken;	     /* the first error that lost declarations; later dangling ids follow from it */
