@@ -2,13 +2,14 @@
 """Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
 description of 1.0 that is lost, a header that changes its place with other bytes, bytes that came into a header, a text of a declaration that
 takes in all behind it, bytes that are missing in one, or too many in a text of an event, a hole up to the begin stamp of the second block, pieces
-of data that changed places. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented,
-nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
-up to a tenth of the events of a trace of 60 KB may be lost.
+of data that changed places, a size that leads over the next block, a begin of zero, an escape for a size, declarations that
+end too early. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented, nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
+or their file ends too early, up to a tenth of the events of a trace of 60 KB may be lost.
 
     hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
 --seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
---part   one of the parts: clock, number, name, swap, lost, insert, text, missing, longer, begin, exchange
+--part   one of the parts: clock, number, name, swap, lost, insert, text, missing, longer, begin, exchange, swallow, zero,
+         escape, end
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
@@ -151,7 +152,56 @@ def exchanges(capture, _rng):
         yield name, EXCHANGED, [Edit(name, EXCHANGED, 512, (name, EXCHANGED + 512, 512)), Edit(name, EXCHANGED + 512, 512, (name, EXCHANGED, 512))]
 
 
-PARTS = {"missing": missing, "longer": longer, "begin": begins, "exchange": exchanges, "clock": clocks, "number": numbers, "name": names, "swap": swaps, "lost": losses, "insert": inserts, "text": texts}
+def stamped(capture, files=3):
+    """(file, offset, version's layout, byte order) of block headers of some files, by their magic numbers."""
+    for name in sorted({event[0] for event in capture.original.events if event[4] == "event"})[:files]:
+        data = capture.files[name]
+        _, order, form = identified(data)
+        magic = struct.pack(order + "I", lttng_events.MAGIC)
+        at = data.find(magic)
+        while at >= 0:
+            yield name, at - form.magic, form, order
+            at = data.find(magic, at + 4)
+
+
+def swallows(capture, _rng):
+    """Sizes that lead from a block to the one behind the next, or to the end of the file."""
+    headers = list(stamped(capture, None))
+    for (name, at, form, order), (same, _, _, _), (last, to, _, _) in zip(headers, headers[1:], headers[2:] + [(None,) * 4]):
+        if name == same:
+            yield name, at + form.fields["size"][0], struct.pack(order + "I", (to if last == name else len(capture.files[name])) - at)
+
+
+def zeros(capture, _rng):
+    """Stamps of 0 with which blocks begin."""
+    for name, at, form, _ in list(stamped(capture))[:6]:
+        place, width = form.fields["begin"]
+        yield name, at + place, bytes(width)
+
+
+def escapes(capture, rng):
+    """Sizes of events that become the escape for large ones."""
+    events = [event for event in capture.original.events if event[4] == "event" and "compact" not in event[0] and event[1][0][1] > 16]
+    for name, ranges, *_ in rng.sample(events, min(3, len(events))):
+        data, start = capture.files[name], ranges[0][0]
+        field = lttng_events.LAYOUTS[identified(data)[0]].fields["heartbeat"][0]
+        yield name, start + (6 if data[field] else 10), bytes([255, 255])
+
+
+def ends(capture, _rng):
+    """The only block of a file of declarations ends behind some of them, and nothing in it tells that there were more."""
+    for name in sorted({place[0] for place in declarations(capture)}):
+        own, data = [place for place in declarations(capture) if place[0] == name], capture.files[name]
+        _, order, form = identified(data)
+        size = struct.unpack_from(order + "I", data, form.fields["size"][0])[0]
+        if len(own) > 7 and len(data) == size:
+            end = own[-7][1] + own[-7][2]
+            told = size - end if identified(data)[0] < (2, 5) else end
+            yield name, end, [Edit(name, form.fields["data"][0], 4, struct.pack(order + "I", told)), Edit(name, end, size - end, bytes(size - end))]
+
+
+PARTS = {"missing": missing, "longer": longer, "begin": begins, "exchange": exchanges, "clock": clocks, "number": numbers, "name": names,
+         "swap": swaps, "lost": losses, "insert": inserts, "text": texts, "swallow": swallows, "zero": zeros, "escape": escapes, "end": ends}
 
 
 def hits_of(tool, options):
@@ -161,10 +211,11 @@ def hits_of(tool, options):
             continue
         versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6"),
                     "text": VERSIONS[4:], "missing": VERSIONS[3:], "longer": ("1.0", "2.1", "2.6"), "begin": ("2.0", "2.3"),
-                    "exchange": ("2.2",)}.get(part, VERSIONS)
+                    "exchange": ("2.2",), "swallow": ("2.5", "2.6"), "end": ("1.0", "2.3", "2.6"),
+                    "escape": VERSIONS[:4]}.get(part, VERSIONS)
         for version in versions:
             for seed in (17,) if part == "exchange" else range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
-                capture = generated(tool, version, seed, LARGE if part == "text" else MEDIUM if part in ("longer", "begin", "exchange") else None)
+                capture = generated(tool, version, seed, LARGE if part in ("text", "swallow", "end") else MEDIUM if part in ("longer", "begin", "exchange") else None)
                 for name, at, new in make(capture, random.Random(f"{part} {version} {seed}")) if capture else ():
                     edits = new if isinstance(new, list) else [Edit(name, at, len(new), new)] if isinstance(new, bytes) \
                         else [Edit(name, at, new[2], new), Edit(name, 0, new[2], (name, at, new[2]))]
@@ -187,12 +238,23 @@ def main():
                 continue
             hits = [Hit(edits)]
             damaged = apply(capture.files, dict(enumerate(hits))).files
-            tally = truth_score.score(capture.original, hits, tool.repair(damaged), parser, truth.Silence(capture, capture.original, tool, parser))
+            result = tool.repair(damaged)
+            tally = truth_score.score(capture.original, hits, result, parser, truth.Silence(capture, capture.original, tool, parser))
             bad = [f"{tally[key]} {key}" for key in ("altered", "invented", "claims") if tally[key]]
             # Compact events do not tell their sizes.
             lost = [found["file"] for found in tally["found"] if (found["number"], found["kind"]) == ("lost", "event") and "compact" not in found["file"]]
             if title.startswith("lost") and lost:
                 bad.append(f"{len(lost)} events lost")
+            # What a wrong size of a block takes in, and an event whose size is not told any more, nobody counts: they are to be listed.
+            if title.startswith("swallow") and not truth.grown(tool.findings([damaged])[0], capture.base):
+                bad.append("check does not see it")
+            if title.startswith("escape") and result.exit == 0:
+                bad.append("not listed")
+            if title.startswith("end"):
+                whole, kept = [sum(event[4] == "event" and "compact" not in event[0] for event in reading.events)
+                               for reading in (capture.original, parser.read(result.outputs))]
+                if 10 * kept < 9 * whole:
+                    bad.append(f"{kept} of {whole} kept")
             if title.startswith("text") and 10 * tally["lost"] > tally["events"]:
                 bad.append(f"{tally['lost']} of {tally['events']} lost")
             passed, failed = passed + (not bad), failed + bool(bad)
