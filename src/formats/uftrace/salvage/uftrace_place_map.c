@@ -1,5 +1,6 @@
-/* Where a program was mapped whose line in the map is lost: at the page from which on the addresses of its records are those of its
- * functions. Each pair of an address and a function votes for a page; the one that explains nearly all addresses around it holds.
+/* Where a program was mapped whose line in the map is lost, or has a wrong range: at the page from which on the addresses of its
+ * records are those of its functions. Each pair of an address and a function votes for a page; the one that explains nearly all
+ * addresses around it holds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +55,8 @@ static void add_address(struct placing *p, uint64_t address)
 	p->count++;
 }
 
-/* The addresses of calls that nothing is mapped at. Records lie at multiples of eight; values between them that look like one are
- * outvoted. */
+/* The addresses of calls that nothing is mapped at, or that program. Records lie at multiples of eight; values between them that
+ * look like one are outvoted. */
 static bool read_addresses(struct uftrace_walk *w, const struct uftrace_map *map, uint64_t since, struct placing *p)
 {
 	uint8_t *data = malloc(BYTES_MAX);
@@ -76,9 +77,11 @@ static bool read_addresses(struct uftrace_walk *w, const struct uftrace_map *map
 		for (size_t at = 0; at + UFTRACE_RECORD_SIZE <= size; at += 8) {
 			uint64_t word = load_u64(data + at + 8, w->info->head.big_endian);
 			uint64_t address = uftrace_word_address(word);
-			if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) <= UFTRACE_EXIT &&
-			    load_u64(data + at, w->info->head.big_endian) >= since && address >= PAGE &&
-			    !uftrace_map_find(map, address))
+			if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC || uftrace_word_type(word) > UFTRACE_EXIT ||
+			    load_u64(data + at, w->info->head.big_endian) < since || address < PAGE)
+				continue;
+			const struct uftrace_mapping *m = uftrace_map_find(map, address);
+			if (!m || uftrace_str_equal(m->path, p->module->path))
 				add_address(p, address);
 		}
 	}
@@ -149,47 +152,130 @@ static uint64_t find_base(const struct placing *p)
 static uint64_t line_behind(const struct uftrace_map *map, uint64_t base)
 {
 	for (size_t i = 0; i < map->count; i++) {
-		const char *path = map->list[i].path.text;
-		if (map->list[i].start < base || path < map->text || path >= map->text + map->size)
-			continue;
-		while (path > map->text && path[-1] != '\n')
-			path--;
-		return (uint64_t)(path - map->text);
+		uint64_t at = uftrace_map_line_at(map, &map->list[i]);
+		if (map->list[i].start >= base && at < map->size)
+			return at;
 	}
 	return map->size;
 }
 
-static bool place(struct uftrace_walk *w, struct uftrace_session *session, const struct placing *p, uint64_t base)
+/* Writes the line of a program that is in no line of the map. */
+static bool add_line(struct uftrace_walk *w, struct uftrace_map *map, const struct placing *p, const struct uftrace_map_line *line)
+{
+	const int digits = w->info->head.class == UFTRACE_32 ? 8 : 12;
+	uint64_t at = line_behind(map, line->start);
+	bool id = line->build_id.length == 40;
+	char text[UFTRACE_PATH_MAX + 160];
+
+	bool ended = !at || map->text[at - 1] == '\n';
+	int n = snprintf(text, sizeof(text), "%s%0*llx-%0*llx r-xp 00000000 00:00 0                          %.*s%s%.*s\n",
+			 ended ? "" : "\n", digits, (unsigned long long)line->start, digits, (unsigned long long)line->end,
+			 (int)p->module->path.length, p->module->path.text, id ? " build-id:" : "", id ? 40 : 0,
+			 id ? line->build_id.text : "");
+	uftrace_edit_add(w, &map->edits, at, 0, text, (size_t)n, UFTRACE_RULE_map_exe_missing,
+			 "the program where the addresses of the records are those of its functions");
+	return uftrace_map_add(w, map, line);
+}
+
+/* Writes another range into the line of the program. */
+static void move_line(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m,
+		      const struct uftrace_map_line *line)
+{
+	const int digits = w->info->head.class == UFTRACE_32 ? 8 : 12;
+	const uint64_t at = uftrace_map_line_at(map, m);
+	char text[64];
+
+	int n = snprintf(text, sizeof(text), "%0*llx-%0*llx", digits, (unsigned long long)line->start, digits,
+			 (unsigned long long)line->end);
+	uftrace_edit_add(w, &map->edits, at, strcspn(map->text + at, " "), text, (size_t)n, UFTRACE_RULE_map_exe_missing,
+			 "the range where the addresses of the records are those of its functions");
+	uftrace_map_move(w, map, m, line->start, line->end);
+}
+
+static bool overlaps(const struct uftrace_map *map, const struct uftrace_mapping *own, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (&map->list[i] != own && map->list[i].start < end && start < map->list[i].end)
+			return true;
+	return false;
+}
+
+/* own: the line of the program, whose range is another; NULL: it has none. */
+static bool place(struct uftrace_walk *w, struct uftrace_session *session, const struct placing *p, uint64_t base,
+		  struct uftrace_mapping *own)
 {
 	struct uftrace_map *map = &w->maps->list[session->map];
 	struct uftrace_map_line line = {
 		.start = base, .end = base + p->extent, .path = p->module->path, .build_id = p->module->build_id
 	};
-	const int digits = w->info->head.class == UFTRACE_32 ? 8 : 12;
-	uint64_t at = line_behind(map, base);
-	bool id = line.build_id.length == 40;
-	char text[UFTRACE_PATH_MAX + 160];
 
-	for (size_t i = 0; i < map->count; i++)
-		if (map->list[i].start < line.end && line.start < map->list[i].end)
-			return true;
-	bool ended = !at || map->text[at - 1] == '\n';
-	int n = snprintf(text, sizeof(text), "%s%0*llx-%0*llx r-xp 00000000 00:00 0                          %.*s%s%.*s\n",
-			 ended ? "" : "\n", digits, (unsigned long long)line.start, digits, (unsigned long long)line.end,
-			 (int)line.path.length, line.path.text, id ? " build-id:" : "", id ? 40 : 0, id ? line.build_id.text : "");
+	if (overlaps(map, own, line.start, line.end))
+		return true;
+	/* Where of the two addresses only the first is wrong. */
+	if (own && own->end > line.end && own->end - base <= EXTENT_MAX && !overlaps(map, own, line.start, own->end))
+		line.end = own->end;
 	char shown[TEXT_QUOTE_SIZE];
 	if (map->cut)
 		finding_explains(map->cut, 1);
 	else
-		finding_report(w->findings, UFTRACE_RULE_map_exe_missing, w->dir->files[map->file].source, at, 0,
-			       "the program '%s' of the session is not in its map, and its records have addresses from 0x%llx on",
-			       text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
-	uftrace_edit_add(w, &map->edits, at, 0, text, (size_t)n, UFTRACE_RULE_map_exe_missing,
-			 "the program where the addresses of the records are those of its functions");
+		finding_report(
+			w->findings, UFTRACE_RULE_map_exe_missing, w->dir->files[map->file].source,
+			own ? uftrace_map_line_at(map, own) : line_behind(map, base), 0,
+			own ? "the program '%s' is not where its line in the map says: its records have addresses from 0x%llx on"
+			    : "the program '%s' of the session is not in its map, and its records have addresses from 0x%llx on",
+			text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
 	if (w->plan)
 		plan_lost_other(w->plan); /* what the line said beside */
 	session->unmapped = false;
-	return uftrace_map_add(w, map, &line);
+	if (!own)
+		return add_line(w, map, p, &line);
+	move_line(w, map, own, &line);
+	return true;
+}
+
+/* The line of the program in the map of its session; NULL: it has none, or several, as older writers have. */
+static struct uftrace_mapping *own_line(const struct uftrace_map *map, const struct placing *p)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (uftrace_str_equal(map->list[i].path, p->module->path))
+			return map->list[i].lines == 1 && uftrace_map_line_at(map, &map->list[i]) < map->size ? &map->list[i]
+													      : NULL;
+	return NULL;
+}
+
+/* Whether the addresses of the records are hardly ever those of functions, as the program is mapped. Where there are several
+ * sessions, or libraries that are in no map, they may be of another program. */
+static bool is_elsewhere(const struct uftrace_walk *w, const struct placing *p, const struct uftrace_mapping *own)
+{
+	const bool relative = !w->info->head.present || w->info->head.feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR);
+	unsigned around = 0, fitting = 0;
+
+	if (w->sessions->count != 1 || w->sessions->library_count || !relative || p->count < FITTING_MIN)
+		return false;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->addresses[i] < own->start || p->addresses[i] >= own->end)
+			continue;
+		around++;
+		fitting += fits(p, p->addresses[i] - own->start);
+	}
+	return around ? fitting * 4 < around : own->start < own->end;
+}
+
+static bool place_session(struct uftrace_walk *w, struct uftrace_session *session, struct placing *p)
+{
+	struct uftrace_map *map = &w->maps->list[session->map];
+	struct uftrace_mapping *own = own_line(map, p);
+
+	p->count = 0;
+	if ((!session->unmapped && !own) || w->maps->placings >= TRIES_MAX)
+		return true;
+	w->maps->placings++;
+	if (!read_addresses(w, map, session->time, p))
+		return false;
+	if (!session->unmapped && !is_elsewhere(w, p, own))
+		return true;
+	uint64_t base = find_base(p);
+	return !base || (own && base == own->start && own->start < own->end) || place(w, session, p, base, own);
 }
 
 bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m)
@@ -209,14 +295,7 @@ bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m)
 	p.extent = (p.extent + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	for (size_t i = 0; i < w->sessions->count; i++) {
 		struct uftrace_session *session = &w->sessions->list[i];
-		if (!session->unmapped || !uftrace_str_equal(session->exename, m->path) || w->maps->placings >= TRIES_MAX)
-			continue;
-		w->maps->placings++;
-		p.count = 0;
-		if (!read_addresses(w, &w->maps->list[session->map], session->time, &p))
-			return false;
-		uint64_t base = find_base(&p);
-		if (base && !place(w, session, &p, base))
+		if (session->map != UFTRACE_NONE && uftrace_str_equal(session->exename, m->path) && !place_session(w, session, &p))
 			return false;
 	}
 	return true;

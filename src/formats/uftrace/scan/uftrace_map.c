@@ -31,6 +31,7 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 	if (last && uftrace_str_equal(last->path, m->path) && m->start >= last->start && m->path.text[0] != '[') {
 		if (m->end > last->end)
 			last->end = m->end;
+		last->lines++;
 		return true;
 	}
 	if (w->maps->mappings >= UFTRACE_MAPPINGS_MAX)
@@ -45,6 +46,7 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 						       .module = UFTRACE_NONE,
 						       .program = UFTRACE_NONE,
 						       .column = m->column,
+						       .lines = 1,
 						       .id_lost = m->id_lost };
 	w->maps->mappings++;
 	return true;
@@ -61,14 +63,25 @@ static bool id_is_lost(const struct uftrace_map_line *line, enum uftrace_map_sta
 	return state == UFTRACE_MAP_GOOD && line->path.text[0] == '/' && (line->build_id.text ? has_wrong_id(line) : line->rest);
 }
 
-static void check_mapping(struct uftrace_walk *w, struct source *source, const struct uftrace_map_line *m, uint64_t offset,
+static uint64_t address_top(const struct uftrace_walk *w)
+{
+	return w->info->head.class == UFTRACE_32 ? UINT64_C(1) << 32 : UINT64_C(1) << 48;
+}
+
+bool uftrace_map_is_somewhere(const struct uftrace_walk *w, uint64_t start, uint64_t end)
+{
+	return start < end && start < address_top(w);
+}
+
+static void check_mapping(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *m, uint64_t offset,
 			  size_t raw)
 {
-	uint64_t top = w->info->head.class == UFTRACE_32 ? UINT64_C(1) << 32 : UINT64_C(1) << 48;
+	struct source *source = w->dir->files[map->file].source;
 
 	/* The kernel's own pages, and the stand-ins of other writers for the stack, lie elsewhere. */
 	bool special = m->path.text[0] == '[';
-	if (!special && (m->start >= m->end || m->end > top)) {
+	map->nowhere += !special && !uftrace_map_is_somewhere(w, m->start, m->end);
+	if (!special && (m->start >= m->end || m->end > address_top(w))) {
 		finding_report(w->findings, UFTRACE_RULE_map_range_invalid, source, offset, raw, "the range %llx-%llx %s",
 			       (unsigned long long)m->start, (unsigned long long)m->end,
 			       m->start >= m->end ? "is empty" : "is beyond the address space");
@@ -257,7 +270,7 @@ static bool map_parse(struct uftrace_walk *w, struct uftrace_map *map)
 		line.column = state == UFTRACE_MAP_GOOD ? (uint32_t)(line.path.text - text) : 0;
 		line.id_lost = seen == length && !line.odd && id_is_lost(&line, state);
 		if (state == UFTRACE_MAP_GOOD || state == UFTRACE_MAP_LONG_ID) {
-			check_mapping(w, source, &line, at, raw);
+			check_mapping(w, map, &line, at, raw);
 			map->stack |= is_stack(line.path);
 			map->build_ids |= line.build_id.text != NULL;
 			if (!add_mapping(w, map, &line))
@@ -316,6 +329,26 @@ bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const stru
 		return false;
 	qsort(map->list, map->count, sizeof(*map->list), mapping_compare);
 	return true;
+}
+
+uint64_t uftrace_map_line_at(const struct uftrace_map *map, const struct uftrace_mapping *m)
+{
+	const char *path = m->path.text;
+
+	if (path < map->text || path >= map->text + map->size)
+		return map->size; /* it was added */
+	while (path > map->text && path[-1] != '\n')
+		path--;
+	return (uint64_t)(path - map->text);
+}
+
+void uftrace_map_move(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, uint64_t start, uint64_t end)
+{
+	if (map->nowhere && !uftrace_map_is_somewhere(w, m->start, m->end))
+		map->nowhere--;
+	m->start = start;
+	m->end = end;
+	qsort(map->list, map->count, sizeof(*map->list), mapping_compare);
 }
 
 bool uftrace_map_write(struct uftrace_walk *w)

@@ -15,6 +15,7 @@ struct uftrace_mapping {
 	uint32_t module;  /* index of its symbols; UFTRACE_NONE */
 	uint32_t program; /* of struct uftrace_infer; UFTRACE_NONE */
 	uint32_t column;  /* of its path */
+	uint32_t lines;	  /* of the map, that are in it; 0: it was added */
 	bool used;	  /* a record has an address in it */
 	bool id_lost;	  /* behind the path stands something that is no build id of 40 digits */
 };
@@ -27,6 +28,7 @@ struct uftrace_map {
 	size_t count, capacity;
 	bool stack;	 /* has a [stack] line */
 	bool unreadable; /* has lines that are no mappings: they may have been */
+	size_t nowhere;	 /* mappings whose range is one that no address can be in */
 	bool build_ids;
 	bool referenced;     /* by a session */
 	struct finding *cut; /* a line of it goes, or it has none: why something is not in it */
@@ -49,6 +51,12 @@ void uftrace_map_identify(struct uftrace_walk *w, struct uftrace_map *map, struc
 			  unsigned rule);
 /* Adds a mapping that is not in the text of the map; the list stays in order. */
 bool uftrace_map_add(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *line);
+/* Where the line of a mapping begins; the size of the map where it is not in its text. */
+uint64_t uftrace_map_line_at(const struct uftrace_map *map, const struct uftrace_mapping *m);
+/* Whether addresses can be in a mapping. */
+bool uftrace_map_is_somewhere(const struct uftrace_walk *w, uint64_t start, uint64_t end);
+/* Gives a mapping, whose range is wrong, the one that it had; the list stays in order, so that `m` is another then. */
+void uftrace_map_move(struct uftrace_walk *w, struct uftrace_map *map, struct uftrace_mapping *m, uint64_t start, uint64_t end);
 /* Lists the line of a mapping as doubtful. */
 void uftrace_map_doubt(struct uftrace_walk *w, const struct uftrace_map *map, const struct uftrace_mapping *m);
 /* Writes all maps; after everything that may change them. */

@@ -407,9 +407,15 @@ static void check_program(struct uftrace_walk *w, struct uftrace_session *sessio
 	struct source *source = w->dir->files[map->file].source;
 	char shown[TEXT_QUOTE_SIZE];
 
-	for (size_t k = 0; k < map->count; k++)
-		if (uftrace_str_equal(map->list[k].path, session->exename))
-			return;
+	for (size_t k = 0; k < map->count; k++) {
+		const struct uftrace_mapping *m = &map->list[k];
+		if (!uftrace_str_equal(m->path, session->exename))
+			continue;
+		/* In one whose range is wrong the program is not. */
+		session->unmapped = !w->info->foreign && session->line != UFTRACE_NONE && m->lines == 1 &&
+				    !uftrace_map_is_somewhere(w, m->start, m->end);
+		return;
+	}
 	session->unmapped = !w->info->foreign && session->line != UFTRACE_NONE;
 	if (!map->count || session->line == UFTRACE_NONE)
 		return;
