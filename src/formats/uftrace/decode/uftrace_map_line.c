@@ -43,7 +43,7 @@ static bool is_odd(struct uftrace_str prot, struct uftrace_str path, struct uftr
 		if (!prot.text[i] || !strchr(flags_of[i], prot.text[i]))
 			return true;
 	bool id = behind.length >= 9 && !memcmp(behind.text, "build-id:", 9);
-	if (!uftrace_str_is_text(path) || !uftrace_str_is_text(behind))
+	if (!uftrace_str_is_text(path) || (!id && !uftrace_str_is_text(behind)))
 		return true;
 	if (!behind.length || id)
 		return false;
