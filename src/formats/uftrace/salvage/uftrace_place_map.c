@@ -37,6 +37,16 @@ static bool is_function(const struct uftrace_symbol *symbol)
 	return symbol->type && strchr("TtwWP", symbol->type) != NULL;
 }
 
+/* How many there are that are the program's own. */
+static unsigned functions(const struct uftrace_module *m)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < m->count; i++)
+		n += is_function(&m->symbols[i]) && m->symbols[i].type != 'P';
+	return n;
+}
+
 static void add_address(struct placing *p, uint64_t address)
 {
 	size_t low = 0, high = p->count;
@@ -226,7 +236,7 @@ static bool place(struct uftrace_walk *w, struct uftrace_session *session, const
 			text_quote(shown, line.path.text, line.path.length), (unsigned long long)base);
 	if (w->plan)
 		plan_lost_other(w->plan); /* what the line said beside */
-	session->unmapped = false;
+	session->unmapped = session->nameless = false;
 	if (!own)
 		return add_line(w, map, p, &line);
 	move_line(w, map, own, &line);
@@ -272,10 +282,12 @@ static bool place_session(struct uftrace_walk *w, struct uftrace_session *sessio
 	w->maps->placings++;
 	if (!read_addresses(w, map, session->time, p))
 		return false;
-	if (!session->unmapped && !is_elsewhere(w, p, own))
+	const bool elsewhere = !session->unmapped && is_elsewhere(w, p, own);
+	if (!session->unmapped && !elsewhere)
 		return true;
+	session->nameless = elsewhere && session->line != UFTRACE_NONE && functions(p->module) >= FITTING_MIN;
 	uint64_t base = find_base(p);
-	return !base || (own && base == own->start && own->start < own->end) || place(w, session, p, base, own);
+	return !base || (elsewhere && base == own->start) || place(w, session, p, base, own);
 }
 
 bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m)

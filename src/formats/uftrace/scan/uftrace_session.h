@@ -15,8 +15,10 @@ struct uftrace_session {
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
 	bool unmapped;	     /* its map does not have its program */
+	bool nameless;	     /* hardly a record has the address of a function of its program */
 	bool used, begun;    /* records of its process are in it; a line of the process is */
 	bool brought, young; /* it is to come in front of the line `front`; its own time is later than that of a task of it */
+	bool other_pid;	     /* its process is written anew */
 	uint64_t at;	     /* of the id in task.txt, where another is written: */
 	uint32_t renamed;    /* so many bytes of it; 0: it stays */
 	uint32_t front;	     /* UFTRACE_NONE: it stays where it is */
@@ -46,6 +48,16 @@ struct uftrace_sessions {
 
 /* uftrace_session_link.c: brings the lines of task.txt together: sessions, parents, libraries, and the maps they need. */
 bool uftrace_session_link(struct uftrace_walk *w);
+/* uftrace_session_mend.c: gives sessions the id or the process that their lines do not have any more, and writes the ids. */
+bool uftrace_session_mend(struct uftrace_walk *w);
+void uftrace_session_write_ids(struct uftrace_walk *w);
+/* The key of a session's id in maps. */
+int64_t uftrace_sid_key(struct uftrace_str sid);
+
+enum uftrace_early { UFTRACE_EARLY_LINE, UFTRACE_EARLY_TIME, UFTRACE_EARLY_PROCESS };
+
+/* Reports a task that readers know no session of: the line of that comes later, its time does, or it is of another process. */
+void uftrace_session_early(struct uftrace_walk *w, const struct uftrace_task_line *line, enum uftrace_early why);
 /* Reports the programs that are in no map; after the symbol files, which may show where they were mapped. */
 bool uftrace_session_programs(struct uftrace_walk *w);
 /* The session that holds for a process at a time; UFTRACE_NONE. */

@@ -12,14 +12,6 @@
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_task.h"
 
-#define MADE_SIDS 4u /* ids for sessions whose own readers cannot take, and that have no map */
-#define SIDS_MAX 64u /* sessions without a map for which one is looked for */
-
-static int64_t sid_key(struct uftrace_str sid)
-{
-	return (int64_t)text_hash(sid.text, sid.length);
-}
-
 static bool learn_session(struct uftrace_walk *w, uint32_t index)
 {
 	struct uftrace_session *session = &w->sessions->list[index];
@@ -35,7 +27,7 @@ static bool link_session(struct uftrace_walk *w, struct map *by_sid, uint32_t in
 
 	if (session->linked)
 		return true;
-	int64_t key = sid_key(session->sid);
+	int64_t key = uftrace_sid_key(session->sid);
 	return learn_session(w, index) &&
 	       (map_get(by_sid, (uint64_t)key) != UFTRACE_NONE || uftrace_walk_set(w, by_sid, key, index));
 }
@@ -90,8 +82,8 @@ static bool link_prepare(struct uftrace_walk *w, struct link *l)
 		if (map_get(&l->first_of_pid, (uint64_t)session->pid) == UFTRACE_NONE &&
 		    !uftrace_walk_set(w, &l->first_of_pid, session->pid, i))
 			return false;
-		if (map_get(&l->all_sids, (uint64_t)sid_key(session->sid)) == UFTRACE_NONE) {
-			if (!uftrace_walk_set(w, &l->all_sids, sid_key(session->sid), i))
+		if (map_get(&l->all_sids, (uint64_t)uftrace_sid_key(session->sid)) == UFTRACE_NONE) {
+			if (!uftrace_walk_set(w, &l->all_sids, uftrace_sid_key(session->sid), i))
 				return false;
 		} else if (!w->info->foreign && session->line != UFTRACE_NONE) {
 			const struct uftrace_task_line *line = &w->tasks->lines[session->line];
@@ -120,12 +112,7 @@ static bool bring_session(struct uftrace_walk *w, struct link *l, uint32_t index
 	struct uftrace_session *session = &w->sessions->list[index];
 	const struct uftrace_task_line *own = session->line != UFTRACE_NONE ? &w->tasks->lines[session->line] : NULL;
 	bool later = own && own->order > line->order, young = session->time > line->time;
-	struct finding *fd = finding_report(w->findings, UFTRACE_RULE_task_sess_after_task, uftrace_task_source(w), line->offset,
-					    line->length,
-					    later ? "task %lld begins before the line of the session of its process %lld"
-						  : "task %lld begins before the session of its process %lld does",
-					    (long long)line->id, (long long)line->parent);
-	finding_path(fd, "line %u", line->number);
+	uftrace_session_early(w, line, later ? UFTRACE_EARLY_LINE : UFTRACE_EARLY_TIME);
 	if (young)
 		session->time = line->time;
 	if (!session->brought)
@@ -148,10 +135,12 @@ static bool write_brought(struct uftrace_walk *w)
 
 	for (uint32_t i = 0; i < w->sessions->count; i++) {
 		const struct uftrace_session *session = &w->sessions->list[i];
-		if (!session->brought || session->line == UFTRACE_NONE)
+		if (!(session->brought || session->other_pid) || session->line == UFTRACE_NONE)
 			continue;
 		const struct uftrace_task_line *own = &w->tasks->lines[session->line];
-		const struct uftrace_task_line *front = session->front == UFTRACE_NONE ? NULL : &w->tasks->lines[session->front];
+		const struct uftrace_task_line *front = !session->brought || session->front == UFTRACE_NONE
+								? NULL
+								: &w->tasks->lines[session->front];
 		if (front && !session->young && own->verbatim) {
 			edits_move(edits, own->offset, own->length, front->offset, rule);
 			continue;
@@ -165,7 +154,9 @@ static bool write_brought(struct uftrace_walk *w)
 		if (front)
 			uftrace_edit_add(w, edits, own->offset, own->length, NULL, 0, rule, "moved in front of its first task");
 		uftrace_edit_add(w, edits, front ? front->offset : own->offset, front ? 0 : own->length, (const char *)text.data,
-				 text.size, rule, "the session, at the time of its first task");
+				 text.size, rule,
+				 session->brought ? "the session, at the time of its first task"
+						  : "the session, of the process of all tasks");
 		bytes_free(&text);
 	}
 	return true;
@@ -213,6 +204,10 @@ static bool link_task(struct uftrace_walk *w, struct link *l, const struct uftra
 			finding_say(fd, "no session is known for process %lld of task %lld: its names are not resolved",
 				    (long long)line->parent, (long long)line->id);
 			finding_path(fd, "line %u", line->number);
+			/* Of which process it was, or the session, is lost. */
+			uftrace_repair_doubt(w, uftrace_task_source(w), line->offset, line->length);
+			if (w->plan)
+				plan_lost_other(w->plan);
 		}
 	}
 	return true;
@@ -290,11 +285,11 @@ static bool link_library(struct uftrace_walk *w, struct link *l, const struct uf
 {
 	struct uftrace_library *library = &w->sessions->libraries[line->session];
 	struct source *source = uftrace_task_source(w);
-	uint32_t found = map_get(&l->by_sid, (uint64_t)sid_key(library->sid));
+	uint32_t found = map_get(&l->by_sid, (uint64_t)uftrace_sid_key(library->sid));
 	struct finding *fd;
 
 	if (found == UFTRACE_NONE) {
-		uint32_t later = map_get(&l->all_sids, (uint64_t)sid_key(library->sid));
+		uint32_t later = map_get(&l->all_sids, (uint64_t)uftrace_sid_key(library->sid));
 		fd = finding_report(w->findings, UFTRACE_RULE_dlop_unknown_session, source, line->offset, line->length,
 				    later == UFTRACE_NONE ? "no session has the id %.*s"
 							  : "the session %.*s comes later in the file",
@@ -439,12 +434,15 @@ bool uftrace_session_programs(struct uftrace_walk *w)
 
 	for (size_t i = 0; i < w->sessions->count; i++) {
 		const struct uftrace_session *session = &w->sessions->list[i];
-		if (!session->unmapped || !w->maps->list[session->map].count)
+		if (!(session->unmapped || session->nameless) || !w->maps->list[session->map].count)
 			continue;
 		const struct uftrace_task_line *line = &w->tasks->lines[session->line];
 		finding_say(finding_milder(w->findings, UFTRACE_RULE_map_exe_missing, TM_WARNING,
 					   w->dir->files[w->maps->list[session->map].file].source, 0, 0),
-			    "the program '%s' of the session is not in its map",
+			    session->unmapped
+				    ? "the program '%s' of the session is not in its map"
+				    : "hardly a record has an address of a function of the program '%s': where it was mapped, "
+				      "or its symbol file, is not of this recording",
 			    text_quote(shown, session->exename.text, session->exename.length));
 		if (line->verbatim) /* of the two this one is read */
 			uftrace_repair_doubt(w, uftrace_task_source(w), line->offset, line->length);
@@ -502,127 +500,11 @@ static void list_orphans(struct uftrace_walk *w)
 			maps->orphans[maps->orphan_count++] = i;
 }
 
-/* ---- sessions whose id is damaged ---- */
-
-static unsigned differing(struct uftrace_str a, struct uftrace_str b)
-{
-	unsigned n = a.length != b.length ? UFTRACE_SID_LENGTH : 0;
-
-	for (size_t i = 0; i < a.length && i < b.length; i++)
-		n += a.text[i] != b.text[i];
-	return n;
-}
-
-#define DIGITS_HIT 2u	/* so many digits of an id may be others, */
-#define LETTERS_HIT 10u /* so many of one that is no number: two hits of eight bytes leave six */
-
-/* The map that no session names, that has the program of this one, and whose id is the session's but for what a hit may change. */
-static uint32_t map_without_session(const struct uftrace_walk *w, const struct map *sids, const struct uftrace_session *s)
-{
-	uint32_t found = UFTRACE_NONE;
-	unsigned near = 0, most = uftrace_str_is_hex(s->sid) ? DIGITS_HIT : LETTERS_HIT;
-
-	for (uint32_t i = 0; i < w->maps->count; i++) {
-		const struct uftrace_map *map = &w->maps->list[i];
-		const struct uftrace_name *name = &w->dir->files[map->file].name;
-		struct uftrace_str sid = { name->sid, name->sid_length };
-		bool program = false;
-		if (sid.length != UFTRACE_SID_LENGTH || map_get(sids, (uint64_t)sid_key(sid)) != UFTRACE_NONE)
-			continue;
-		for (size_t k = 0; k < map->count && !program; k++)
-			program = uftrace_str_equal(map->list[k].path, s->exename);
-		if (!program)
-			continue;
-		if (differing(sid, s->sid) <= most) {
-			near++;
-			found = i;
-		}
-	}
-	return near == 1 ? found : UFTRACE_NONE;
-}
-
-/* Readers end an id at a blank, and look for the map of what they have. */
-static bool sid_is_cut(struct uftrace_str sid)
-{
-	for (size_t i = 0; i < sid.length; i++)
-		if (sid.text[i] <= ' ' || sid.text[i] == 127)
-			return true;
-	return false;
-}
-
-static void rename_session(struct uftrace_walk *w, struct uftrace_session *s, struct uftrace_str sid)
-{
-	s->at = (uint64_t)(s->sid.text - w->tasks->text);
-	s->renamed = (uint32_t)s->sid.length;
-	s->sid = sid;
-	w->tasks->lines[s->line].verbatim = false; /* where it is moved, it is written anew */
-}
-
-/* The session takes the id of the map, where nothing else names its own. */
-static bool mend_sid(struct uftrace_walk *w, struct uftrace_session *s, uint32_t map)
-{
-	struct uftrace_task_line *line = &w->tasks->lines[s->line];
-	const struct uftrace_file *file = &w->dir->files[w->maps->list[map].file];
-
-	for (size_t i = 0; i < w->sessions->library_count; i++)
-		if (uftrace_str_equal(w->sessions->libraries[i].sid, s->sid))
-			return true;
-	struct finding *fd = finding_report(
-		w->findings, UFTRACE_RULE_task_session_without_map, uftrace_task_source(w), line->offset, line->length,
-		"there is no map of this session; %s, which has its program, is of none", file->source->name);
-	finding_path(fd, "line %u", line->number);
-	rename_session(w, s, (struct uftrace_str){ file->name.sid, file->name.sid_length });
-	return true;
-}
-
-static bool mend_sids(struct uftrace_walk *w)
-{
-	static const char *const made[MADE_SIDS] = { "0000000000000001", "0000000000000002", "0000000000000003",
-						     "0000000000000004" };
-	struct map sids = { 0 };
-	unsigned maps = 0;
-	bool good = true;
-
-	for (uint32_t i = 0; good && i < w->sessions->count; i++)
-		good = uftrace_walk_set(w, &sids, sid_key(w->sessions->list[i].sid), i);
-	for (uint32_t i = 0; good && i < w->sessions->count && maps < SIDS_MAX; i++) {
-		struct uftrace_session *s = &w->sessions->list[i];
-		if (s->line == UFTRACE_NONE || !w->tasks->lines[s->line].verbatim || uftrace_map_of(w, s->sid) != UFTRACE_NONE)
-			continue;
-		maps++;
-		uint32_t map = map_without_session(w, &sids, s);
-		struct uftrace_str own = { made[i % MADE_SIDS], UFTRACE_SID_LENGTH };
-		if (map != UFTRACE_NONE)
-			good = mend_sid(w, s, map) && uftrace_walk_set(w, &sids, sid_key(s->sid), i);
-		else if (sid_is_cut(s->sid) && map_get(&sids, (uint64_t)sid_key(own)) == UFTRACE_NONE) {
-			rename_session(w, s, own);
-			good = uftrace_walk_set(w, &sids, sid_key(s->sid), i);
-		}
-	}
-	map_free(&sids);
-	return good;
-}
-
-static void write_sids(struct uftrace_walk *w)
-{
-	for (uint32_t i = 0; w->plan && i < w->sessions->count; i++) {
-		const struct uftrace_session *s = &w->sessions->list[i];
-		if (!s->renamed)
-			continue;
-		plan_lost_other(w->plan);
-		if (!s->brought)
-			uftrace_edit_add(w, &w->tasks->edits, s->at, s->renamed, s->sid.text, s->sid.length,
-					 UFTRACE_RULE_task_session_without_map,
-					 uftrace_map_of(w, s->sid) == UFTRACE_NONE ? "an id that readers can take"
-										   : "the id of the map that has its program");
-	}
-}
-
 bool uftrace_session_link(struct uftrace_walk *w)
 {
 	struct link l = { 0 };
 
-	bool good = check_present(w) && mend_sids(w) && link_prepare(w, &l) && link_lines(w, &l);
+	bool good = check_present(w) && uftrace_session_mend(w) && link_prepare(w, &l) && link_lines(w, &l);
 	uint32_t named = (uint32_t)w->sessions->count;
 
 	if (good)
@@ -636,7 +518,7 @@ bool uftrace_session_link(struct uftrace_walk *w)
 	map_free(&l.first_of_pid);
 	if (!good)
 		return false;
-	write_sids(w);
+	uftrace_session_write_ids(w);
 	check_library_tasks(w);
 	if (!link_maps(w))
 		return false;
