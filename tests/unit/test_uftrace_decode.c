@@ -320,7 +320,7 @@ static void items(void **state)
 	assert_int_equal(item("arg1/t1025", false), -1);
 	assert_int_equal(item("arg1/t", false), 0);
 	assert_int_equal(item("arg1%rdi", false), 8);
-	assert_int_equal(item("arg0", false), -3);
+	assert_int_equal(item("arg0", false), 0);
 	assert_int_equal(item("arg1x", false), -1);
 	assert_int_equal(item("retval/i16", true), 2);
 	assert_int_equal(item("retval/i16", false), -3);

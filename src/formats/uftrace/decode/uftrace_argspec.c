@@ -180,7 +180,14 @@ static enum item_kind read_item(const char *text, const struct uftrace_argspec_o
 	} else {
 		return is_module(text, of) ? ITEM_OTHER : ITEM_ELSEWHERE;
 	}
-	return take_rest(&t, of, item) ? ITEM_ARGUMENT : ITEM_REFUSED;
+	if (!take_rest(&t, of, item))
+		return ITEM_REFUSED;
+	/* "arg0" is none, and stands for no bytes; with it, what is recorded automatically is not. */
+	if (!item->retval && !item->index) {
+		item->size = 0;
+		item->string = false;
+	}
+	return ITEM_ARGUMENT;
 }
 
 static void add_item(struct uftrace_item *items, size_t *count, const struct uftrace_item *item)
@@ -220,8 +227,7 @@ enum uftrace_argspec_state uftrace_argspec_items(struct uftrace_str t, const str
 		if (kind != ITEM_ARGUMENT)
 			continue;
 		found[item.retval] = true;
-		/* "arg0" is none, and stands for no value. */
-		if (item.retval == retval && (item.retval || item.index))
+		if (item.retval == retval)
 			add_item(own, &own_count, &item);
 	}
 	/* Readers go through it once for each, and pass over the items of the other. */
