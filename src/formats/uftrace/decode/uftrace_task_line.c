@@ -203,6 +203,36 @@ unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_p
 	return fits == 1 && line_read(&p, out) ? p.wrong : 0;
 }
 
+#define WORDS_MAX 128u /* bytes up to the path, with blanks that are too many */
+
+size_t uftrace_task_line_squeeze(char *text, size_t length, struct uftrace_task_parsed *out, bool *sure)
+{
+	char was[WORDS_MAX];
+	const char *quote = memchr(text, '"', length);
+	const size_t words = quote ? (size_t)(quote - text) : length;
+	size_t n = 0;
+
+	*sure = true;
+	out->kind = uftrace_task_keyword(text, length);
+	if (out->kind == UFTRACE_LINE_OTHER || words > sizeof(was))
+		return 0;
+	memcpy(was, text, words);
+	for (size_t i = 0; i < words; i++) {
+		bool blank = was[i] == ' ' || was[i] == '\t';
+		if (blank && n && text[n - 1] == ' ')
+			*sure &= n == 5;
+		else
+			text[n++] = blank ? ' ' : was[i];
+	}
+	const size_t left = length - (words - n);
+	memmove(text + n, text + words, length - words);
+	if (left < length && uftrace_task_line_read(text, left, out))
+		return left;
+	memmove(text + words, text + n, length - words);
+	memcpy(text, was, words);
+	return 0;
+}
+
 size_t uftrace_task_line_behead(const char *text, size_t length, struct uftrace_task_parsed *out)
 {
 	static const char first[] = "timestamp=";

@@ -29,6 +29,9 @@ bool uftrace_task_line_read(const char *text, size_t length, struct uftrace_task
 /* Reads a line in whose words, its keyword among them, bytes were hit, and whose values fill it as those of exactly one kind do.
  * Writes the words anew. Returns the number of bytes that changed; 0: it is not such a line, and is as it was. */
 unsigned uftrace_task_line_mend(char *text, size_t length, struct uftrace_task_parsed *out);
+/* Reads a line that has more blanks than one between its words. Takes them out of it; returns the length that it has then, 0: it is
+ * not such a line, and is as it was. *sure: they are all behind the keyword, so that no digit was one of them. */
+size_t uftrace_task_line_squeeze(char *text, size_t length, struct uftrace_task_parsed *out, bool *sure);
 /* Reads a line of whose keyword and the blank behind it at most four letters are left, and the rest of which has the fields of
  * exactly one kind. Returns how many bytes stand in their place; SIZE_MAX: it is not such a line. */
 size_t uftrace_task_line_behead(const char *text, size_t length, struct uftrace_task_parsed *out);

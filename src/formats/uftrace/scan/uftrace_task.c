@@ -163,22 +163,34 @@ static bool remove_nul(struct uftrace_walk *w, const struct text_line *l)
 	return true;
 }
 
-/* Writes the words of a line anew, where all of its values are there. More than one byte may have been more than the words. */
-static bool mend_line(struct uftrace_walk *w, struct text_line *l, struct uftrace_task_parsed *parsed)
+static void report_words(struct uftrace_walk *w, const struct text_line *l, unsigned wrong, const char *shown)
 {
-	char shown[TEXT_QUOTE_SIZE], *own = w->tasks->text + l->offset;
-
-	(void)text_quote(shown, l->text, l->length);
-	unsigned wrong = l->ended && !l->had_nul ? uftrace_task_line_mend(own, l->length, parsed) : 0;
-	if (!wrong)
-		return false;
 	name_line(finding_report(w->findings, UFTRACE_RULE_task_line_malformed, l->source, l->offset, l->raw,
 				 "%u byte%s of the words of the line %s other than expected: '%s'", wrong, wrong > 1 ? "s" : "",
 				 wrong > 1 ? "are" : "is", shown),
 		  l);
-	uftrace_edit_add(w, &w->tasks->edits, l->offset, l->raw, own, l->raw, UFTRACE_RULE_task_line_malformed,
+}
+
+/* Writes the words of a line anew, where all of its values are there. More than one byte may have been more than the words. */
+static bool mend_line(struct uftrace_walk *w, struct text_line *l, struct uftrace_task_parsed *parsed)
+{
+	char shown[TEXT_QUOTE_SIZE], *own = w->tasks->text + l->offset;
+	bool sure = true;
+
+	(void)text_quote(shown, l->text, l->length);
+	unsigned wrong = l->ended && !l->had_nul ? uftrace_task_line_mend(own, l->length, parsed) : 0;
+	size_t left = l->ended && !l->had_nul && !wrong ? uftrace_task_line_squeeze(own, l->length, parsed, &sure) : 0;
+	if (!wrong && !left)
+		return false;
+	if (left) {
+		wrong = (unsigned)(l->length - left);
+		l->length = left;
+		own[left] = '\n';
+	}
+	report_words(w, l, wrong, shown);
+	uftrace_edit_add(w, &w->tasks->edits, l->offset, l->raw, own, left ? left + 1 : l->raw, UFTRACE_RULE_task_line_malformed,
 			 "the words of the line, whose values are there");
-	if (wrong > 1)
+	if (wrong > 1 || !sure)
 		uftrace_repair_doubt(w, l->source, l->offset, l->raw);
 	return l->mended = true;
 }
