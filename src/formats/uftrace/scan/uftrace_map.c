@@ -9,6 +9,7 @@
 #include "formats/uftrace/scan/uftrace_dir.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_sym.h"
 
 static int mapping_compare(const void *a, const void *b)
 {
@@ -500,7 +501,9 @@ bool uftrace_map_check(struct uftrace_walk *w)
 			ids += map->list[k].build_id.text != NULL;
 		for (size_t k = 0; k < map->count; k++) {
 			struct uftrace_mapping *m = &map->list[k];
-			if (m->module != UFTRACE_NONE || ignored_module(m->path) || w->info->foreign)
+			const bool emptied = m->module != UFTRACE_NONE && !w->symbols->modules[m->module].headed &&
+					     uftrace_sym_is_empty(w->symbols, m->module);
+			if ((m->module != UFTRACE_NONE && !emptied) || ignored_module(m->path) || w->info->foreign)
 				continue;
 			/* All others have a build id: the rest of the path may be another line's. */
 			if (ids >= COLUMN_LINES && !m->build_id.text && !w->info->recorder_died)
@@ -513,8 +516,9 @@ bool uftrace_map_check(struct uftrace_walk *w)
 			}
 			char shown[TEXT_QUOTE_SIZE];
 			finding_report(w->findings, UFTRACE_RULE_sym_missing, source, (uint64_t)(m->path.text - map->text),
-				       m->path.length, "records have addresses in %s, and there is no symbol file for it",
-				       text_quote(shown, m->path.text, m->path.length));
+				       m->path.length, "records have addresses in %s, and %s",
+				       text_quote(shown, m->path.text, m->path.length),
+				       emptied ? "its symbol file has no symbol" : "there is no symbol file for it");
 			/* The symbols are missing, or the path is not theirs. */
 			uftrace_map_doubt(w, map, m);
 		}
