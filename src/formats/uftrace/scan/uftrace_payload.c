@@ -7,6 +7,7 @@
 #include "formats/uftrace/salvage/uftrace_resync.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_map.h"
+#include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_session.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
@@ -95,6 +96,25 @@ static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, un
 	return v->body + (unsigned)found;
 }
 
+/* The finding of another task about the same function, or by the same address where it has no name; NULL: there is none. */
+static struct finding *told_before(const struct uftrace_records *records, const struct values *v)
+{
+	for (size_t i = 0; i < records->unspecified_count; i++) {
+		const struct uftrace_unspecified *u = &records->unspecified[i];
+		if (u->retval == v->retval && u->module == v->module && u->symbol == v->symbol &&
+		    (v->symbol != UFTRACE_NONE || u->address == v->address))
+			return u->finding;
+	}
+	return NULL;
+}
+
+static void remember_told(struct uftrace_records *records, const struct values *v, struct finding *fd)
+{
+	if (records->unspecified_count < UFTRACE_UNSPECIFIED_MAX)
+		records->unspecified[records->unspecified_count++] = (struct uftrace_unspecified){ v->address, v->module, v->symbol,
+												   v->retval, fd };
+}
+
 /* The function has no specification, or none that can be determined. */
 static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
 {
@@ -126,12 +146,15 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	}
 	*strip = UFTRACE_RULE_dat_payload_without_spec;
 	name_of(t, v, name);
+	if (!t->folds.no_spec.finding)
+		t->folds.no_spec.finding = told_before(w->records, v);
 	fd = uftrace_fold(t, &t->folds.no_spec, UFTRACE_RULE_dat_payload_without_spec, v->at, UFTRACE_RECORD_SIZE + (unsigned)found,
 			  "a %s of %s has %s, and no specification says of what size", v->retval ? "return" : "call", name,
 			  v->retval ? "a value" : "arguments");
 	if (fd) {
 		name_values(t, v, fd);
 		finding_field(fd, uftrace_word_at(t->w, v->at, 0, 1), 1, "more = 1");
+		remember_told(w->records, v, fd);
 	}
 	return v->body + (unsigned)found;
 }

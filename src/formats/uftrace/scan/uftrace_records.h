@@ -15,6 +15,16 @@ struct uftrace_dat {
 	bool forked; /* a FORK line is its first */
 };
 
+#define UFTRACE_UNSPECIFIED_MAX 16u /* functions */
+
+/* A function without a specification, that was reported in one task and explains its records in others. */
+struct uftrace_unspecified {
+	uint64_t address;
+	uint32_t module, symbol;
+	bool retval;
+	struct finding *finding;
+};
+
 struct uftrace_records {
 	struct uftrace_dat *dats; /* owned, by tid */
 	size_t dat_count;
@@ -29,6 +39,8 @@ struct uftrace_records {
 	bool arguments, retvals;       /* some have */
 	uint64_t unresolved;	       /* payloads whose specification could not be determined */
 	struct finding *specs_missing; /* there are payloads, and no specifications */
+	struct uftrace_unspecified unspecified[UFTRACE_UNSPECIFIED_MAX];
+	size_t unspecified_count;
 };
 
 /* Room for a task of each file; those of the directory. */
