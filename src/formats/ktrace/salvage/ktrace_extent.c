@@ -106,6 +106,28 @@ static bool chunk_has_more(struct ktrace_input *in, const struct ktrace_chunk *c
 	return chunk_hides_list(in->source, chunk);
 }
 
+#define PARTS 64u /* sub-chunks of a chunk by which its size is confirmed */
+
+/* Whether sub-chunks, of which the first one is of a known kind, end where the chunk does by its size. */
+static bool chunk_parts_fill(struct ktrace_input *in, const struct ktrace_chunk *chunk)
+{
+	const uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
+	struct ktrace_chunk part;
+
+	if (!(chunk->major & KTRACE_SUBCHUNKS) || !ktrace_kind_find(chunk->tag))
+		return false;
+	uint64_t at = ktrace_chunk_data(chunk);
+	for (unsigned parts = 0; parts < PARTS && at < end && end - at >= KTRACE_CHUNK_HEADER; parts++) {
+		if (!ktrace_chunk_read(in->source, at, &part) || !ktrace_chunk_versions_are_small(&part) || !part.tag ||
+		    part.size > end - ktrace_chunk_data(&part) || (!parts && !ktrace_kind_find(part.tag)))
+			return false;
+		if (ktrace_chunk_data(&part) + part.size == end)
+			return true;
+		at = ktrace_chunk_next(at, part.size);
+	}
+	return at == end;
+}
+
 static enum ktrace_rule chunk_size_rule(uint64_t size, bool past_eof)
 {
 	if (size == KTRACE_SIZE_UNFINISHED)
@@ -124,7 +146,7 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 				   .next = fits ? ktrace_chunk_next(chunk->offset, chunk->size) : limit,
 				   .rule = KTRACE_RULE_COUNT };
 
-	if (fits && chunk_search_near(in, chunk, limit, &x))
+	if (fits && (chunk_search_near(in, chunk, limit, &x) || chunk_parts_fill(in, chunk)))
 		return x;
 	uint64_t found = ktrace_chunk_find_next(in, data, limit), reach = found == UINT64_MAX ? limit : found;
 	if (fits && !chunk_has_more(in, chunk, limit, reach, x.next) &&

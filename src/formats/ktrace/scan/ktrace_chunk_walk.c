@@ -305,6 +305,14 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 	c->last_size = 0;
 }
 
+void ktrace_chunk_part_end(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t until)
+{
+	if (c->part)
+		ktrace_repair_doubt(&w->repair, c->part, until,
+				    "a part of a sub-file outside of one, and what follows: its events may be of that sub-file");
+	c->part = 0;
+}
+
 void ktrace_chunk_island(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t until)
 {
 	if (c->island && at > c->island && at - c->island <= BLOCK_MOST)
@@ -348,7 +356,9 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 		ktrace_repair_doubt(r, chunk->offset, x->next, "a chunk of an unknown kind behind one whose size is wrong");
 	if (findings_errors(w->scan->findings) &&
 	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
-		ktrace_repair_doubt(r, chunk->offset, x->next, "a part of a sub-file outside of one");
+		c->part = c->part ? c->part : chunk->offset;
+	else if (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY)
+		ktrace_chunk_part_end(w, c, chunk->offset);
 	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. A recorder that ended while it wrote
 	 * the chunk had more to write. */
 	if (size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown)

@@ -338,6 +338,28 @@ static void null_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, 
 			       "the payload of a null chunk is not all zeros");
 }
 
+/* Records of a sub-file, which are kept as they are: those that are damaged are listed. It may be of the other width. */
+static void subfile_events_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
+{
+	struct ktrace_odd odd = { .repair = &w->repair };
+	const uint64_t from = ktrace_chunk_data(chunk) + 8;
+	size_t n = size > 8 ? (size_t)(size - 8 < KTRACE_HEAD ? size - 8 : KTRACE_HEAD) : 0;
+	const uint8_t *p = w->repair.plan && n ? window_at(&w->in.window, from, n) : NULL;
+
+	if (!p)
+		return;
+	const bool is_64 = ktrace_records_other_width(p, n, w->in.is_64) ? !w->in.is_64 : w->in.is_64;
+	const uint32_t record = ktrace_event_size(is_64);
+	for (uint64_t i = 0; i < (size - 8) / record; i++) {
+		const uint64_t at = from + i * record;
+		p = window_at(&w->in.window, at, record);
+		struct ktrace_event e = p ? ktrace_record_decode(p, is_64) : (struct ktrace_event){ 0 };
+		if (p && ktrace_record_is_suspect(&e, is_64))
+			ktrace_odd_add(&odd, i ? at - record : at, at + 2 * (uint64_t)record);
+	}
+	ktrace_odd_end(&odd);
+}
+
 static void stackshot_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
 {
 	const uint8_t *p = size >= 4 ? window_at(&w->in.window, ktrace_chunk_data(chunk), 4) : NULL;
@@ -360,6 +382,8 @@ static void payload_content(struct ktrace_walk *w, const struct ktrace_chunk *ch
 		cpumap_check(w, chunk, size);
 	else if (chunk->tag == KTRACE_THREAD_MAP)
 		ktrace_threads_check(w, ktrace_chunk_data(chunk), size / ktrace_thread_size(w->in.is_64), false);
+	else if (chunk->tag == KTRACE_EVENTS)
+		subfile_events_check(w, chunk, size);
 	else if (chunk->tag == KTRACE_TRACE_CODES)
 		codes_check(w, chunk, size);
 	else if (chunk->tag == KTRACE_NESTED)

@@ -263,6 +263,7 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	ktrace_repair_write(&w->repair, c.body);
 	c.in_header = false;
 	region_walk(w, &c, c.body, file);
+	ktrace_chunk_part_end(w, &c, file);
 	ktrace_events_finish(w);
 	ktrace_header_finish(w, &h, &end);
 	v3_finish(w);
