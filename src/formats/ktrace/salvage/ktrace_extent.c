@@ -149,6 +149,10 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 	if (fits && (chunk_search_near(in, chunk, limit, &x) || chunk_parts_fill(in, chunk)))
 		return x;
 	uint64_t found = ktrace_chunk_find_next(in, data, limit), reach = found == UINT64_MAX ? limit : found;
+	bool events = chunk->tag == KTRACE_EVENTS, within = events || !fits || reach < x.next;
+	uint64_t strange = ktrace_chunk_find_strange(in, !within ? x.next : events ? data + 8 : data, reach, limit, events);
+	if (strange < reach)
+		found = reach = strange;
 	if (fits && !chunk_has_more(in, chunk, limit, reach, x.next) &&
 	    /* The bytes that follow are not a chunk, which is reported there; or the header of the next chunk is lost. */
 	    (found == UINT64_MAX || (found > x.next && chunk->size)))

@@ -11,7 +11,10 @@ static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t
 
 	for (unsigned links = 0; links < 4; links++) {
 		struct ktrace_chunk chunk;
-		if (!ktrace_chunk_plausible(in->source, offset, limit, in->is_64) || !ktrace_chunk_read(in->source, offset, &chunk))
+		/* ktrace(5): readers skip chunks of other kinds, whatever their tags. */
+		if (!ktrace_chunk_plausible(in->source, offset, limit, in->is_64))
+			return known && ktrace_chunk_accepted(in->source, offset, limit, in->is_64);
+		if (!ktrace_chunk_read(in->source, offset, &chunk))
 			return false;
 		if (chunk.size == KTRACE_SIZE_UNFINISHED)
 			return known || chunk.tag == KTRACE_EVENTS;
@@ -20,7 +23,8 @@ static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t
 		if (next >= limit)
 			return true;
 		/* The kernel's events chunks are 8 short. */
-		if (chunk.tag == KTRACE_EVENTS && !ktrace_chunk_plausible(in->source, next, limit, in->is_64))
+		if (chunk.tag == KTRACE_EVENTS && !ktrace_chunk_plausible(in->source, next, limit, in->is_64) &&
+		    !ktrace_chunk_accepted(in->source, next, limit, in->is_64))
 			next += 8;
 		offset = next;
 	}
@@ -59,6 +63,66 @@ static uint64_t chunk_resync(struct ktrace_input *in, uint64_t from, uint64_t li
 	}
 	return UINT64_MAX;
 }
+
+/* ---- chunks of unknown kinds ---- */
+
+/* Whether a chunk of an unknown kind stands there, and sizes lead from it to exactly `until`. An empty one is not told from other
+ * bytes. */
+static bool chunk_is_strange(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t until, uint64_t limit)
+{
+	struct ktrace_chunk chunk = ktrace_chunk_decode(p, at);
+
+	if (ktrace_kind_find(chunk.tag))
+		return false;
+	for (unsigned links = 0; links < KTRACE_STRANGE_CHAIN; links++) {
+		if (!chunk.tag || !chunk.size || !ktrace_chunk_versions_are_small(&chunk) || until - chunk.offset < KTRACE_CHUNK_HEADER ||
+		    chunk.size > until - ktrace_chunk_data(&chunk))
+			return false;
+		const uint64_t next = ktrace_chunk_next(chunk.offset, chunk.size);
+		if (next >= until)
+			return (next == until || until == limit) && ktrace_chunk_accepted(in->source, at, limit, in->is_64);
+		if (!ktrace_chunk_read(in->source, next, &chunk))
+			return false;
+	}
+	return false;
+}
+
+/* Whether a record begins there that passes every test, not earlier than `previous`. *time becomes its time. */
+static bool record_goes_on(struct ktrace_input *in, uint64_t at, uint64_t until, uint64_t *time)
+{
+	const uint32_t size = ktrace_event_size(in->is_64);
+	const uint8_t *p = until - at >= size ? window_at(&in->window, at, size) : NULL;
+	const struct ktrace_event e = p ? ktrace_record_decode(p, in->is_64) : (struct ktrace_event){ 0 };
+
+	if (!p || ktrace_record_failures(&e, in->is_64) || e.time < *time || ktrace_record_leaps(&e, *time))
+		return false;
+	*time = e.time;
+	return true;
+}
+
+uint64_t ktrace_chunk_find_strange(struct ktrace_input *in, uint64_t from, uint64_t until, uint64_t limit, bool records)
+{
+	const uint32_t record = ktrace_event_size(in->is_64);
+	uint64_t in_order = records ? ktrace_align(from) : 0; /* where records that are in order end ... */
+	uint64_t time = 0;				      /* ... and the time of the last one */
+
+	for (uint64_t at = ktrace_align(from); at < until && until - at > KTRACE_CHUNK_HEADER;) {
+		if (at > in_order) {
+			in_order = at + ktrace_events_in_order(in, at, until) * record;
+			time = in_order > at ? ktrace_record_time(in, in_order - record) : 0;
+		}
+		if (at == in_order && (time || records) && record_goes_on(in, at, until, &time))
+			in_order = at + record;
+		const uint8_t *p = at < in_order ? NULL : window_at(&in->window, at, KTRACE_CHUNK_HEADER);
+		if (p && chunk_is_strange(in, p, at, until, limit))
+			return at;
+		records &= at < in_order;
+		at += at < in_order ? record : 8;
+	}
+	return until;
+}
+
+/* ---- of any kind ---- */
 
 uint64_t ktrace_chunk_find_next(struct ktrace_input *in, uint64_t from, uint64_t limit)
 {

@@ -87,6 +87,9 @@ static void region_tail(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 static uint64_t region_garbage(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t at, uint64_t limit)
 {
 	uint64_t next = ktrace_chunk_find_next(&w->in, at + 1, limit), until = next == UINT64_MAX ? limit : next;
+	uint64_t strange = ktrace_chunk_find_strange(&w->in, at + 1, until, limit, false);
+	if (strange < until)
+		next = until = strange;
 	uint64_t events = region_events(w, at, until);
 
 	ktrace_chunk_island(w, c, at, events);
