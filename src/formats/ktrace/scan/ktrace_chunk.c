@@ -133,6 +133,16 @@ static bool chunk_is_hole(const struct ktrace_chunk *chunk)
 	return !chunk->tag && (!chunk->size || !ktrace_chunk_versions_are_small(chunk));
 }
 
+/* Whether a chunk of a known kind stands where its data end, and not behind padding, which its writer left out. */
+static bool chunk_is_unpadded(struct source *source, const struct ktrace_chunk *chunk, uint64_t limit, bool is_64)
+{
+	const uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
+	struct ktrace_chunk after;
+
+	return chunk->size % 8 && ktrace_chunk_versions_are_small(chunk) && ktrace_chunk_read(source, end, &after) &&
+	       ktrace_kind_find(after.tag) && ktrace_chunk_plausible(source, end, limit, is_64);
+}
+
 #define CHAIN 16u /* sizes in a row that lead from one chunk to the next */
 
 bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limit, bool is_64)
@@ -149,6 +159,8 @@ bool ktrace_chunk_accepted(struct source *source, uint64_t offset, uint64_t limi
 		plausible = ktrace_chunk_plausible(source, offset, limit, is_64);
 		if (chunk.size > limit - offset - KTRACE_CHUNK_HEADER || chunk_is_in_records(source, offset, limit, is_64))
 			return false;
+		if (chunk_is_unpadded(source, &chunk, limit, is_64))
+			return true;
 		offset = ktrace_chunk_next(offset, chunk.size);
 		if (offset >= limit || limit - offset < KTRACE_CHUNK_HEADER)
 			return true;
