@@ -62,6 +62,16 @@ static bool chunk_hides_list(struct source *source, const struct ktrace_chunk *c
 	       source_read(source, ktrace_chunk_data(chunk), head, sizeof(head)) == TM_OK && !memcmp(head, "bplist", 6);
 }
 
+/* Whether a chunk is there: one of a known kind, or of another whose size leads on. */
+static bool chunk_is_there(struct ktrace_input *in, uint64_t at, uint64_t limit)
+{
+	struct ktrace_chunk chunk;
+
+	return ktrace_chunk_is_confirmed(in->source, at, limit, in->is_64) ||
+	       (at < limit && ktrace_chunk_read(in->source, at, &chunk) && chunk.tag && ktrace_chunk_versions_are_small(&chunk) &&
+		ktrace_chunk_accepted(in->source, at, limit, in->is_64));
+}
+
 /* The known errors of writers: the next chunk is 8 or 16 bytes, or the padding, away from where the size leads. False: none of
  * them. */
 static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit, struct ktrace_extent *x)
@@ -70,7 +80,7 @@ static bool chunk_search_near(struct ktrace_input *in, const struct ktrace_chunk
 	bool whole = chunk->size && chunk->size % ktrace_event_size(in->is_64) == 0;
 	uint32_t fixed = ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag));
 
-	if (chunk->tag == KTRACE_EVENTS && whole && ktrace_chunk_is_confirmed(in->source, x->next + 8, limit, in->is_64)) {
+	if (chunk->tag == KTRACE_EVENTS && whole && chunk_is_there(in, x->next + 8, limit)) {
 		*x = (struct ktrace_extent){ .size = chunk->size + 8,
 					     .next = x->next + 8,
 					     .rule = KTRACE_RULE_events_size_excludes_future };
@@ -257,6 +267,17 @@ static bool map_swallows(struct ktrace_input *in, const struct ktrace_chunk *chu
 	return false;
 }
 
+/* Whether the data behind the fields of a fixed size are chunks, which lead to where the chunk ends by its size, or to the limit.
+ */
+static bool fields_swallow(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t next, uint64_t limit)
+{
+	const uint32_t fixed = ktrace_kind_fixed_size(ktrace_kind_find(chunk->tag));
+	const uint64_t at = ktrace_chunk_next(chunk->offset, fixed);
+
+	return fixed && chunk->size >= fixed + KTRACE_CHUNK_HEADER && at < next && next <= limit &&
+	       (chunks_lead_to(in, at, next) || (limit - next < KTRACE_CHUNK_HEADER && chunks_lead_to(in, at, limit)));
+}
+
 #define SHIFT_RECORDS 4u /* the last ones of a chunk, by which it is told that they are shifted */
 
 /* Whether each of the last records before `end` is odd, or any of them: of a CPU or a thread that there is not, or one that fails
@@ -292,7 +313,8 @@ struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct k
 	    (next >= limit || limit - next < KTRACE_CHUNK_HEADER ||
 	     ktrace_chunk_is_chained(in->source, chunk->offset, limit, in->is_64)) &&
 	    !chunk_hides_list(in->source, chunk) && !chunk_goes_on(in, chunk, limit) &&
-	    !chunk_hides_header(in, chunk, next, limit) && !map_swallows(in, chunk, next)) {
+	    !chunk_hides_header(in, chunk, next, limit) && !map_swallows(in, chunk, next) &&
+	    !fields_swallow(in, chunk, next, limit)) {
 		struct ktrace_extent x = { .size = chunk->size, .next = next < limit ? next : limit, .rule = KTRACE_RULE_COUNT };
 		chunk_complete(in, chunk, &x);
 		return x;

@@ -85,6 +85,19 @@ static bool header_has_surplus(struct ktrace_input *in, uint64_t stored)
 	       ktrace_chunk_plausible(in->source, 64, file, in->is_64) && ktrace_chunk_is_chained(in->source, 64, file, in->is_64);
 }
 
+/* Whether the header ends by its size where the CPU map does by its count, and the size of the map is another. */
+static bool header_ends_with_map(struct ktrace_input *in, const struct header_chain *c, const struct ktrace_chunk *chunk)
+{
+	uint8_t head[8];
+
+	if (chunk->tag != KTRACE_CPU_MAP || c->stored >= in->source->size ||
+	    source_read(in->source, ktrace_chunk_data(chunk), head, sizeof(head)) != TM_OK || load_u32(head, false) != 1)
+		return false;
+	const uint64_t end = ktrace_chunk_data(chunk) + 8 + 40 * (uint64_t)load_u32(head + 4, false);
+	return (c->stored == end || c->stored == ktrace_align(end)) &&
+	       ktrace_chunk_is_confirmed(in->source, ktrace_align(end), in->source->size, in->is_64);
+}
+
 /* Reads the chunk at *at and moves to the next one. False: the chain ends, or the rest of it gives no evidence. */
 static bool header_chain_step(struct ktrace_input *in, struct header_chain *c, uint64_t *at)
 {
@@ -99,7 +112,7 @@ static bool header_chain_step(struct ktrace_input *in, struct header_chain *c, u
 	const struct ktrace_kind *kind = ktrace_kind_find(chunk.tag);
 	uint64_t end = ktrace_chunk_data(&chunk) + chunk.size, next = ktrace_chunk_next(*at, chunk.size);
 	uint64_t padded = ktrace_align(end) < file ? ktrace_align(end) : file;
-	if (c->stored == end || c->stored == padded)
+	if (c->stored == end || c->stored == padded || header_ends_with_map(in, c, &chunk))
 		c->believed = true;
 	else if (kind && kind->place == KTRACE_IN_HEADER && c->last == *at)
 		c->last = end;

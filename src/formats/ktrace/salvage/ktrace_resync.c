@@ -75,8 +75,8 @@ static bool chunk_is_strange(struct ktrace_input *in, const uint8_t *p, uint64_t
 	if (ktrace_kind_find(chunk.tag))
 		return false;
 	for (unsigned links = 0; links < KTRACE_STRANGE_CHAIN; links++) {
-		if (!chunk.tag || !chunk.size || !ktrace_chunk_versions_are_small(&chunk) || until - chunk.offset < KTRACE_CHUNK_HEADER ||
-		    chunk.size > until - ktrace_chunk_data(&chunk))
+		if (!chunk.tag || !chunk.size || !ktrace_chunk_versions_are_small(&chunk) ||
+		    until - chunk.offset < KTRACE_CHUNK_HEADER || chunk.size > until - ktrace_chunk_data(&chunk))
 			return false;
 		const uint64_t next = ktrace_chunk_next(chunk.offset, chunk.size);
 		if (next >= until)
