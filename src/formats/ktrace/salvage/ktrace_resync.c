@@ -4,18 +4,34 @@
 #include "formats/ktrace/salvage/ktrace_records.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
-/* A candidate counts only with three more plausible chunks after it: records can contain the pattern of any chunk header. */
+/* Whether the header of a chunk stands there whose kind readers skip, whatever its tag (ktrace(5)). */
+static bool chunk_is_skipped(struct ktrace_input *in, uint64_t offset, uint64_t limit, struct ktrace_chunk *chunk)
+{
+	return offset < limit && limit - offset >= KTRACE_CHUNK_HEADER && ktrace_chunk_read(in->source, offset, chunk) &&
+	       chunk->tag && ktrace_chunk_versions_are_small(chunk) && chunk->size <= limit - ktrace_chunk_data(chunk);
+}
+
+#define SKIPPED 4u /* chunks of unknown kinds between those of a chain */
+
+/* A candidate counts only with three more plausible chunks after it: records can contain the pattern of any chunk header. Chunks of
+ * unknown kinds may stand between those, behind one of a known kind. */
 static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t limit)
 {
 	bool known = false;
 
-	for (unsigned links = 0; links < 4; links++) {
+	for (unsigned links = 0, skipped = 0; links < 4;) {
 		struct ktrace_chunk chunk;
-		/* ktrace(5): readers skip chunks of other kinds, whatever their tags. */
-		if (!ktrace_chunk_plausible(in->source, offset, limit, in->is_64))
-			return known && ktrace_chunk_accepted(in->source, offset, limit, in->is_64);
+		if (!ktrace_chunk_plausible(in->source, offset, limit, in->is_64)) {
+			if (!known || skipped++ == SKIPPED || !chunk_is_skipped(in, offset, limit, &chunk))
+				return false;
+			offset = ktrace_chunk_next(offset, chunk.size);
+			if (offset >= limit)
+				return true;
+			continue;
+		}
 		if (!ktrace_chunk_read(in->source, offset, &chunk))
 			return false;
+		links++;
 		if (chunk.size == KTRACE_SIZE_UNFINISHED)
 			return known || chunk.tag == KTRACE_EVENTS;
 		known |= ktrace_kind_find(chunk.tag) != NULL;
@@ -24,7 +40,7 @@ static bool chunk_chain_holds(struct ktrace_input *in, uint64_t offset, uint64_t
 			return true;
 		/* The kernel's events chunks are 8 short. */
 		if (chunk.tag == KTRACE_EVENTS && !ktrace_chunk_plausible(in->source, next, limit, in->is_64) &&
-		    !ktrace_chunk_accepted(in->source, next, limit, in->is_64))
+		    (ktrace_chunk_plausible(in->source, next + 8, limit, in->is_64) || !chunk_is_skipped(in, next, limit, &chunk)))
 			next += 8;
 		offset = next;
 	}
@@ -66,9 +82,12 @@ static uint64_t chunk_resync(struct ktrace_input *in, uint64_t from, uint64_t li
 
 /* ---- chunks of unknown kinds ---- */
 
+#define STRANGE_LINKS 4096u /* that are followed at least, in bytes that are none */
+
 /* Whether a chunk of an unknown kind stands there, and sizes lead from it to exactly `until`. An empty one is not told from other
- * bytes. */
-static bool chunk_is_strange(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t until, uint64_t limit)
+ * bytes. *budget: chunks that may be read. */
+static bool chunk_is_strange(struct ktrace_input *in, const uint8_t *p, uint64_t at, uint64_t until, uint64_t limit,
+			     uint64_t *budget)
 {
 	struct ktrace_chunk chunk = ktrace_chunk_decode(p, at);
 
@@ -81,8 +100,9 @@ static bool chunk_is_strange(struct ktrace_input *in, const uint8_t *p, uint64_t
 		const uint64_t next = ktrace_chunk_next(chunk.offset, chunk.size);
 		if (next >= until)
 			return (next == until || until == limit) && ktrace_chunk_accepted(in->source, at, limit, in->is_64);
-		if (!ktrace_chunk_read(in->source, next, &chunk))
+		if (!*budget || !ktrace_chunk_read(in->source, next, &chunk))
 			return false;
+		--*budget;
 	}
 	return false;
 }
@@ -103,8 +123,9 @@ static bool record_goes_on(struct ktrace_input *in, uint64_t at, uint64_t until,
 uint64_t ktrace_chunk_find_strange(struct ktrace_input *in, uint64_t from, uint64_t until, uint64_t limit, bool records)
 {
 	const uint32_t record = ktrace_event_size(in->is_64);
-	uint64_t in_order = records ? ktrace_align(from) : 0; /* where records that are in order end ... */
-	uint64_t time = 0;				      /* ... and the time of the last one */
+	uint64_t in_order = records ? ktrace_align(from) : 0;			  /* where records that are in order end ... */
+	uint64_t time = 0;							  /* ... and the time of the last one */
+	uint64_t budget = until > from ? STRANGE_LINKS + (until - from) / 64 : 0; /* chains are not read again from each place */
 
 	for (uint64_t at = ktrace_align(from); at < until && until - at > KTRACE_CHUNK_HEADER;) {
 		if (at > in_order) {
@@ -114,7 +135,7 @@ uint64_t ktrace_chunk_find_strange(struct ktrace_input *in, uint64_t from, uint6
 		if (at == in_order && (time || records) && record_goes_on(in, at, until, &time))
 			in_order = at + record;
 		const uint8_t *p = at < in_order ? NULL : window_at(&in->window, at, KTRACE_CHUNK_HEADER);
-		if (p && chunk_is_strange(in, p, at, until, limit))
+		if (p && chunk_is_strange(in, p, at, until, limit, &budget))
 			return at;
 		records &= at < in_order;
 		at += at < in_order ? record : 8;
