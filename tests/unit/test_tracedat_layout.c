@@ -247,6 +247,48 @@ static void buffers(void **state)
 	assert_false(tracedat_buffer_layout((const uint8_t *)"12345678\0\0", 9, false, true, &l));
 }
 
+/* A payload with bytes removed or inserted in front of its numbers: the size that these show, and its parts. */
+static void buffers_moved(void **state)
+{
+	(void)state;
+	uint8_t p[96] = { 0 };
+	struct tracedat_buffer_layout l;
+	for (int be = 0; be < 2; be++) {
+		/* The top buffer, with three bytes of its offset gone: its clock is in the place of its name. */
+		memset(p, 0, sizeof(p));
+		store_u32(p + (be ? 1 : 0), 77, be);
+		memcpy(p + 6, "mono", 5);
+		store_u32(p + 11, 4096, be);
+		store_u32(p + 15, 2, be);
+		assert_int_equal(tracedat_buffer_measure(p, sizeof(p), be), 59);
+		assert_true(tracedat_buffer_layout(p, 59, be, false, &l));
+		assert_int_equal(l.offset, 77);
+		assert_int_equal(l.name_size, 1);
+		assert_string_equal(l.name, "");
+		assert_string_equal(l.clock, "mono");
+		assert_int_equal(l.page_size, 4096);
+		assert_int_equal(l.entries, 19);
+		assert_int_equal(l.fitting, 2);
+		/* Five bytes behind the clock. */
+		memset(p, 0, sizeof(p));
+		store_u64(p, 77, be);
+		memcpy(p + 8, "sub\0local\0\0abc", 15);
+		store_u32(p + 23, 4096, be);
+		store_u32(p + 27, 2, be);
+		assert_int_equal(tracedat_buffer_measure(p, sizeof(p), be), 71);
+		assert_true(tracedat_buffer_layout(p, 71, be, false, &l));
+		assert_int_equal(l.offset, 77);
+		assert_string_equal(l.name, "sub");
+		assert_string_equal(l.clock, "local");
+		assert_int_equal(l.entries, 31);
+		assert_int_equal(l.fitting, 2);
+		/* Numbers that do not fit in. */
+		assert_int_equal(tracedat_buffer_measure(p, 70, be), 0);
+		store_u32(p + 23, 4095, be);
+		assert_false(tracedat_buffer_layout(p, 71, be, false, &l) && l.clock_mended);
+	}
+}
+
 /* What is inferred from a file of zeros with a section or format at `at`. */
 static bool inferred(const char *text, size_t length, size_t at, size_t size, struct tracedat_inferred *found)
 {
@@ -394,10 +436,9 @@ static void matches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bodies),	    cmocka_unit_test(beginnings),
-		cmocka_unit_test(kinds_of_content), cmocka_unit_test(options),
-		cmocka_unit_test(clocks),	    cmocka_unit_test(buffers),
-		cmocka_unit_test(inferring),	    cmocka_unit_test(texts_without_an_id),
+		cmocka_unit_test(bodies),	 cmocka_unit_test(beginnings), cmocka_unit_test(kinds_of_content),
+		cmocka_unit_test(options),	 cmocka_unit_test(clocks),     cmocka_unit_test(buffers),
+		cmocka_unit_test(buffers_moved), cmocka_unit_test(inferring),  cmocka_unit_test(texts_without_an_id),
 		cmocka_unit_test(matches),
 	};
 	return RUN(tests);

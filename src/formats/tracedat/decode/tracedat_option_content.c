@@ -33,8 +33,8 @@ size_t tracedat_option_measure(const struct tracedat_shape *shape, unsigned id, 
 		return text_end(p, 8, room);
 	if (shape->version == 6)
 		return 0;
-	if (id == TRACEDAT_BUFFER && tracedat_buffer_layout(p, room, shape->big_endian, false, &l))
-		return l.count <= l.fitting ? l.entries + 20 * (size_t)l.count : 0;
+	if (id == TRACEDAT_BUFFER)
+		return tracedat_buffer_measure(p, room, shape->big_endian);
 	if (id == TRACEDAT_BUFFER_TEXT && tracedat_buffer_layout(p, room, shape->big_endian, true, &l))
 		return 8 + l.name_size + l.clock_size;
 	return tracedat_id_is_pointer(id) ? 8 : 0;

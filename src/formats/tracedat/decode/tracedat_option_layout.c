@@ -87,26 +87,82 @@ static const char *clock_but_one(const uint8_t *p, size_t size)
 	return found;
 }
 
+/* Bytes that are looked at behind the texts for the numbers, where bytes were inserted in front of these. */
+#define NUMBERS_AWAY 64u
+
+/* Whether the page size and the number of CPUs may be at p + at: their entries fit in, or fill the payload. Only then they are
+ * taken. */
+static bool numbers_at(const uint8_t *p, size_t size, size_t at, bool be, bool fill, struct tracedat_buffer_layout *l)
+{
+	if (size < at || size - at < 8 + 20)
+		return false;
+	uint32_t page = load_u32(p + at, be), count = load_u32(p + at + 4, be);
+	size_t most = (size - at - 8) / 20;
+	if (!tracedat_page_size_ok(page) || !count || count > most || (fill && (uint64_t)count * 20 != size - at - 8))
+		return false;
+	l->page_size = page;
+	l->count = count;
+	l->entries = at + 8;
+	l->fitting = count;
+	l->clock_mended = true;
+	return true;
+}
+
 /* A clock with a byte that became NUL, or without its NUL, moves all that follows. The numbers behind a known clock fill the option
  * again. */
-static void clock_mend(const uint8_t *p, size_t size, bool be, struct tracedat_buffer_layout *l)
+static bool clock_mend(const uint8_t *p, size_t size, bool be, struct tracedat_buffer_layout *l)
 {
 	size_t from = 8 + l->name_size;
 	for (size_t length = 4; length <= 9 && size - from >= length + 8; length++) {
-		size_t at = from + length;
-		uint32_t page = load_u32(p + at, be), count = load_u32(p + at + 4, be);
 		const char *clock = clock_but_one(p + from, length);
-		if (!clock || !tracedat_page_size_ok(page) || !count || (uint64_t)count * 20 != size - at - 8)
+		if (!clock || !numbers_at(p, size, from + length, be, true, l))
 			continue;
 		l->clock = clock;
 		l->clock_size = length;
-		l->page_size = page;
-		l->count = count;
-		l->entries = at + 8;
-		l->fitting = count;
-		l->clock_mended = true;
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* Bytes of the offset are gone, and a known clock stands where the name of the buffer should, which is empty: zeros of both are one
+ * row. */
+static bool offset_mend(const uint8_t *p, size_t size, bool be, bool fill, struct tracedat_buffer_layout *l)
+{
+	for (size_t from = 2; from <= 8; from++) {
+		const uint8_t *nul = size - from >= 8 + 20 && !p[from - 1] ? memchr(p + from, 0, size - from) : NULL;
+		size_t length = nul ? (size_t)(nul - p) - from : 0;
+		if (!length || !tracedat_clock_known((const char *)p + from, length) ||
+		    !numbers_at(p, size, from + length + 1, be, fill, l))
+			continue;
+		l->name = (const char *)p + from - 1;
+		l->name_size = 1;
+		l->clock = (const char *)p + from;
+		l->clock_size = length + 1;
+		l->offset = be ? l->offset >> (8 * (9 - from)) : l->offset & ((UINT64_C(1) << (8 * (from - 1))) - 1);
+		return true;
+	}
+	return false;
+}
+
+/* Bytes that were removed or inserted move the numbers of a BUFFER payload. */
+static void numbers_mend(const uint8_t *p, size_t size, bool be, bool fill, struct tracedat_buffer_layout *l)
+{
+	const size_t texts = 8 + l->name_size + l->clock_size;
+	if (offset_mend(p, size, be, fill, l))
+		return;
+	for (size_t away = 1; away <= NUMBERS_AWAY && size > texts + away; away++)
+		if (numbers_at(p, size, texts + away, be, fill, l))
+			return;
+}
+
+size_t tracedat_buffer_measure(const uint8_t *p, size_t room, bool be)
+{
+	struct tracedat_buffer_layout l;
+	if (!tracedat_buffer_layout(p, room, be, false, &l))
+		return 0;
+	if (!l.clock_mended && (!tracedat_page_size_ok(l.page_size) || l.count > l.fitting))
+		numbers_mend(p, room, be, false, &l);
+	return l.count <= l.fitting ? l.entries + 20 * (size_t)l.count : 0;
 }
 
 /* Cuts a BUFFER payload (MAN7 "OPTIONS"). False where not even the texts end. */
@@ -139,7 +195,7 @@ bool tracedat_buffer_layout(const uint8_t *p, size_t size, bool be, bool text, s
 	l->entries = at + 8;
 	l->fitting = (size - at - 8) / 20;
 	l->exact = (uint64_t)l->count * 20 == size - at - 8;
-	if (!l->exact)
-		clock_mend(p, size, be, l);
+	if (!l->exact && !clock_mend(p, size, be, l))
+		numbers_mend(p, size, be, true, l);
 	return true;
 }

@@ -35,10 +35,13 @@ struct tracedat_buffer_layout {
 	uint32_t page_size, count;
 	size_t entries, fitting; /* where they begin, how many fit */
 	bool exact;
-	bool clock_mended; /* one byte of the clock was hit: it is the name that this byte makes of it */
+	bool clock_mended; /* a byte of the clock was hit, or bytes in front of the numbers are gone or were inserted: the clock is
+			    * the one with which the numbers fill the payload */
 };
 
 /* Cuts a BUFFER payload; text: a BUFFER_TEXT payload. False where not even the texts end. */
 bool tracedat_buffer_layout(const uint8_t *p, size_t size, bool be, bool text, struct tracedat_buffer_layout *l);
+/* The size of a BUFFER payload at p by its numbers, also where these have moved; 0: they do not show it in `room` bytes. */
+size_t tracedat_buffer_measure(const uint8_t *p, size_t room, bool be);
 
 #endif

@@ -282,7 +282,8 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 	}
 	if (w->prefix.page_size_bad && !w->meta.header_page_size && l.name_size == 1 && tracedat_page_size_ok(l.page_size))
 		w->shape.page_size = l.page_size;
-	if (!tracedat_page_size_ok(l.page_size) || (l.name_size == 1 && l.page_size != w->shape.page_size)) {
+	bool moved = !l.exact && !l.clock_mended;
+	if (!tracedat_page_size_ok(l.page_size) || ((l.name_size == 1 || moved) && l.page_size != w->shape.page_size)) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_page_size, o->block, o->at + 8 + l.name_size + l.clock_size,
 					   4, "the page size is %u, expected the %u of the file", l.page_size, w->shape.page_size);
 		finding_path(fd, "buffer \"%s\"", b->name);
