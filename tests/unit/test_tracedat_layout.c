@@ -213,6 +213,26 @@ static void clocks(void **state)
 	assert_false(tracedat_clock_known("monx", 4));
 }
 
+static unsigned lines_of(const char *text)
+{
+	return tracedat_lines_kind((const uint8_t *)text, strlen(text));
+}
+
+static void kinds_of_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(lines_of("ffffffff81000000 T a\nffffffff81000010 t b\t[m]\nffffffff81000020 D c\n"), TRACEDAT_KALLSYMS);
+	assert_int_equal(lines_of("\xff\xff 0 T x\n81000000 T a\n81000010 t b\n81000020 D c\n"), TRACEDAT_KALLSYMS);
+	assert_int_equal(lines_of("T a\n81000010 t b\n81000020 D c\n"), 0);
+	assert_int_equal(lines_of("81000000 T a\n?\n81000010 t b\n81000020 D c\n"), 0);
+	assert_int_equal(lines_of("0xffffffff81000000 : \"a\"\n0xffffffff81000001 : \"b %d\"\n0xffffffff81000002 : \"c\"\n"),
+			 TRACEDAT_PRINTK);
+	assert_int_equal(lines_of("1 init\n24208 load.sh\n18 migration/0\n"), TRACEDAT_CMDLINES);
+	assert_int_equal(lines_of("1 init\n24208 load.sh\n"), 0);
+	assert_int_equal(lines_of("name: x\nID: 1\nformat:\n\tfield:int a;\n"), 0);
+	assert_int_equal(lines_of(""), 0);
+}
+
 static void buffers(void **state)
 {
 	(void)state;
@@ -436,9 +456,11 @@ static void matches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bodies),	 cmocka_unit_test(beginnings), cmocka_unit_test(kinds_of_content),
-		cmocka_unit_test(options),	 cmocka_unit_test(clocks),     cmocka_unit_test(buffers),
-		cmocka_unit_test(buffers_moved), cmocka_unit_test(inferring),  cmocka_unit_test(texts_without_an_id),
+		cmocka_unit_test(bodies),	    cmocka_unit_test(beginnings),
+		cmocka_unit_test(kinds_of_content), cmocka_unit_test(options),
+		cmocka_unit_test(clocks),	    cmocka_unit_test(kinds_of_lines),
+		cmocka_unit_test(buffers),	    cmocka_unit_test(buffers_moved),
+		cmocka_unit_test(inferring),	    cmocka_unit_test(texts_without_an_id),
 		cmocka_unit_test(matches),
 	};
 	return RUN(tests);

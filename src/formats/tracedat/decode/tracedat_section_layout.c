@@ -1,6 +1,9 @@
 /* The layout of sections of version 7. */
 #include "formats/tracedat/decode/tracedat_section_layout.h"
 
+/* Lines of one kind, one behind the other, that show the kind of a text. */
+#define LINES_ALIKE 3u
+
 void tracedat_section_header_read(const uint8_t *p, bool be, struct tracedat_section_header *h)
 {
 	h->id = load_u16(p, be);
@@ -92,4 +95,32 @@ unsigned tracedat_content_kind(const uint8_t *p, size_t length, bool be, uint64_
 	while (digit < p + length && *digit >= '0' && *digit <= '9')
 		digit++;
 	return *size <= TRACEDAT_BLOCK_MAX && digit > p + 8 && digit < p + length && *digit == ' ' ? TRACEDAT_CMDLINES : 0;
+}
+
+/* The section of which a line that begins at p is. */
+static unsigned line_kind(const uint8_t *p, size_t size)
+{
+	size_t digits = 0;
+	if (symbol_begins(p, size))
+		return TRACEDAT_KALLSYMS;
+	if (size > 24 && !memcmp(p, "0x", 2) && is_hex(p[2]) && memmem(p, 24, " : \"", 4))
+		return TRACEDAT_PRINTK;
+	while (digits < size && p[digits] >= '0' && p[digits] <= '9')
+		digits++;
+	return digits && digits < 8 && digits + 1 < size && p[digits] == ' ' && p[digits + 1] > ' ' ? TRACEDAT_CMDLINES : 0;
+}
+
+unsigned tracedat_lines_kind(const uint8_t *p, size_t size)
+{
+	unsigned before = 0, same = 0;
+	for (size_t at = 0; at < size;) {
+		unsigned kind = line_kind(p + at, size - at);
+		same = kind && kind == before ? same + 1 : 0;
+		before = kind;
+		if (same == LINES_ALIKE - 1)
+			return kind;
+		const uint8_t *lf = memchr(p + at, '\n', size - at);
+		at = lf ? (size_t)(lf - p) + 1 : size;
+	}
+	return 0;
 }

@@ -19,6 +19,9 @@ bool tracedat_body_begins(const uint8_t *p, unsigned id);
 /* The section id of content that begins with p[0, length); 0: unknown. *size: its whole size, 0 where the content does not
  * state it. */
 unsigned tracedat_content_kind(const uint8_t *p, size_t length, bool be, uint64_t *size);
+/* The id of the section of symbols, printk formats or command lines to which the first lines in p[0, size) belong that are alike;
+ * other bytes may stand in front of them. 0: there are none. */
+unsigned tracedat_lines_kind(const uint8_t *p, size_t size);
 
 static inline bool tracedat_id_is_metadata(unsigned id)
 {

@@ -261,6 +261,22 @@ static bool chain_fits(struct finder *f, uint64_t at, const struct tracedat_sect
 	return false;
 }
 
+/* Bytes behind a damaged header in which lines are looked for: what may have been hit at once. */
+#define LINES_SEARCH (8192u + 512u)
+
+/* The kind of the lines of a section whose header at `at`, size and first lines may be damaged, and which ends at `to`; 0: it is
+ * none of lines. */
+static unsigned lines_kind(struct tracedat_walk *w, uint64_t at, uint64_t to)
+{
+	size_t got, size = to - at < LINES_SEARCH ? (size_t)(to - at) : LINES_SEARCH;
+	const uint8_t *p = w->shape.codec == TRACEDAT_NONE ? window_upto(&w->window, at, size, &got) : NULL;
+	unsigned kind = p && got > TRACEDAT_SECTION_SIZE + 8
+				? tracedat_lines_kind(p + TRACEDAT_SECTION_SIZE + 4, got - TRACEDAT_SECTION_SIZE - 4)
+				: 0;
+	const uint8_t *last = kind ? window_at(&w->window, to - 1, 1) : NULL;
+	return last && *last == '\n' ? kind : 0;
+}
+
 /* A section with a wrong size and unknown content: it ends at the next plausible header. Returns where the walk continues.
  * *trusted: the header up to which a section of correct size was accepted. */
 static uint64_t section_by_next(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next,
@@ -271,8 +287,8 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	bool fits = next < found && found != *trusted && tracedat_body_fits(w, h->id, at + TRACEDAT_SECTION_SIZE, h->size);
 	uint64_t lost = w->shape.codec == TRACEDAT_NONE ? tracedat_formats_begin(w, fits ? next : at, found) : found;
 
-	if (fits && lost < found) {
-		/* The header behind it is lost, its formats are not. Once: each such search is as long as the gap. */
+	if (fits && (lost < found || lines_kind(w, next, found))) {
+		/* The header behind it is lost, its formats or lines are not. Once: each such search is as long as the gap. */
 		(void)tracedat_section_add(w, at);
 		*trusted = found;
 		return next;
@@ -286,6 +302,12 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	if (!own && lost < found) {
 		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are not a section");
 		tracedat_formats_section_add(w, lost, found);
+		return found;
+	}
+	unsigned kind = own || !whole ? 0 : lines_kind(w, at, found);
+	own |= kind && header_plausible(h) && h->id == kind;
+	if (kind && !own) {
+		tracedat_section_carved_add(w, at, &(struct tracedat_carved){ kind, false, found - at - TRACEDAT_SECTION_SIZE });
 		return found;
 	}
 	struct tracedat_section *section = own && whole ? tracedat_section_add(w, at) : NULL;
