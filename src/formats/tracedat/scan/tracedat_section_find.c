@@ -277,6 +277,19 @@ static unsigned lines_kind(struct tracedat_walk *w, uint64_t at, uint64_t to)
 	return last && *last == '\n' ? kind : 0;
 }
 
+/* Lists lines on both sides of a header at `at` that was hit: a block of another file may have brought some of its own. */
+static void lines_doubt(struct tracedat_walk *w, uint64_t at, uint64_t to)
+{
+	const struct tracedat_section *before = w->dir.section_count ? &w->dir.sections[w->dir.section_count - 1] : NULL;
+	uint64_t from = at, reach = TRACEDAT_SECTION_SIZE + LINES_SEARCH / 2;
+
+	if (before && before->id >= TRACEDAT_KALLSYMS && before->id <= TRACEDAT_CMDLINES)
+		from = at - before->offset < TRACEDAT_BLOCK_OF_DISK ? before->offset : at - TRACEDAT_BLOCK_OF_DISK;
+	if (w->s->plan)
+		plan_doubt(w->s->plan, w->source, from, (to - at < reach ? to : at + reach) - from,
+			   "lines beside a header that was hit, which may have been hit with it");
+}
+
 /* A section with a wrong size and unknown content: it ends at the next plausible header. Returns where the walk continues.
  * *trusted: the header up to which a section of correct size was accepted. */
 static uint64_t section_by_next(struct finder *f, uint64_t at, const struct tracedat_section_header *h, uint64_t next,
@@ -307,6 +320,7 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	unsigned kind = own || !whole ? 0 : lines_kind(w, at, found);
 	own |= kind && header_plausible(h) && h->id == kind;
 	if (kind && !own) {
+		lines_doubt(w, at, found);
 		tracedat_section_carved_add(w, at, &(struct tracedat_carved){ kind, false, found - at - TRACEDAT_SECTION_SIZE });
 		return found;
 	}
