@@ -299,6 +299,26 @@ static bool printk_dangles(const struct tracedat_page *p, const struct tracedat_
 	return e->printk && !tracedat_printk_known(&p->w->texts, tracedat_long(&p->w->shape, payload + e->printk));
 }
 
+/* Records of one event in the least block of a disk, at most. */
+#define RECORDS_IN_SECTOR (TRACEDAT_SECTOR_OF_DISK / 16)
+
+/* An ID that no other record has may be that of a record that was hit, and its delta as well. Where no format is lost and the
+ * kernel counted another number of events, a few such records may be those of a block of another file, as what is beside them. */
+static void unknown_suspect(struct tracedat_page *p, uint32_t at, uint64_t records)
+{
+	const struct tracedat_cpu *c = p->stream->cpu;
+	bool block = records <= RECORDS_IN_SECTOR && !p->w->events.finding && c && c->stat && c->stat->known && !c->agrees;
+
+	if (records != 1 && !block)
+		return;
+	if (block)
+		tracedat_page_doubt(p, at > TRACEDAT_SECTOR_OF_DISK ? at - TRACEDAT_SECTOR_OF_DISK : 0, at, why_before);
+	else
+		tracedat_page_doubt_before(p, at);
+	if (p->unsure == UINT32_MAX)
+		p->unsure = at;
+}
+
 static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *payload, uint32_t size,
 			  const struct tracedat_event *e)
 {
@@ -312,12 +332,8 @@ static void special_check(struct tracedat_page *p, uint32_t at, const uint8_t *p
 	p->blind += e->blind;
 	if (e->blind && !p->where->in_chunk)
 		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size, why_blind);
-	/* An ID that nothing else has may be that of a record that was hit, and its delta as well. */
-	if (e->blind && p->emitting && w->events.unknown && w->events.unknown[e->id].records == 1) {
-		tracedat_page_doubt_before(p, at);
-		if (p->unsure == UINT32_MAX)
-			p->unsure = at;
-	}
+	if (e->blind && p->emitting && w->events.unknown)
+		unknown_suspect(p, at, w->events.unknown[e->id].records);
 	if (e->doubtful)
 		tracedat_page_doubt(p, at, (uint32_t)(payload - p->data) + size,
 				    "the format of the event, or the name of its system, was hit");
