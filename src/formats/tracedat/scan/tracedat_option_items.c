@@ -119,8 +119,8 @@ static size_t option_not_done(struct tracedat_walk *w, const struct tracedat_blo
 	return next;
 }
 
-/* Whether items lead from `at` to the tag behind the options of version 6. */
-static bool items_reach_tag(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
+/* Whether items of any kind lead from `at` to the end of the options: in version 6 to the tag behind them. */
+static bool items_reach_end(const struct tracedat_walk *w, const uint8_t *data, size_t at, size_t end)
 {
 	for (unsigned items = 0; items < ITEMS_MAX && end - at >= TRACEDAT_OPTION_HEADER; items++) {
 		uint32_t size = load_u32(data + at + 2, w->shape.big_endian);
@@ -149,7 +149,7 @@ static uint32_t option_remeasure(struct tracedat_walk *w, const struct tracedat_
 	size_t real = tracedat_option_measure(&w->shape, id, b->data + payload, room);
 	if (!real || real == size || real > room || !tracedat_option_item_at(&w->shape, b->data, payload + real, end))
 		return 0;
-	if (leads && (items_reach_tag(w, b->data, payload + size, end) || !items_reach_tag(w, b->data, payload + real, end)))
+	if (leads && (items_reach_end(w, b->data, payload + size, end) || !items_reach_end(w, b->data, payload + real, end)))
 		return 0;
 	(void)tracedat_block_report(w, TRACEDAT_RULE_option_size, b, at + 2, 4,
 				    "the size of option %u is %u, expected the %zu bytes of its content", id, size, real);
@@ -161,12 +161,13 @@ static bool option_is_none(const struct tracedat_walk *w, const struct tracedat_
 			   uint32_t size)
 {
 	size_t payload = at + TRACEDAT_OPTION_HEADER, real;
+	/* Any number may be that of a later version, where all sizes up to the end confirm it. */
 	if (id > TRACEDAT_ID_LATER)
-		return true;
+		return size > end - payload || !items_reach_end(w, b->data, payload + size, end);
 	if (payload + size == end || tracedat_option_item_at(&w->shape, b->data, payload + size, end))
 		return false;
 	if (id > TRACEDAT_ID_LAST)
-		return true;
+		return !items_reach_end(w, b->data, payload + size, end);
 	real = tracedat_option_measure(&w->shape, id, b->data + payload,
 				       end - payload < OPTION_SIZE_MAX ? end - payload : OPTION_SIZE_MAX);
 	return real && real != size;

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Single hits to numbers of a trace.dat that become another valid one, in small generated captures: the offset of an instance becomes that of
+another buffer. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered,
+nothing invented, nothing claimed, no event lost. And what is no hit: the number of an option of a later version is no error.
+
+    hits.py [--tool PROGRAM] [--seeds N] [--part PART] [--only PART:SEED:OFFSET]
+--seeds  captures of each part (default 4)
+--part   one of the parts: option, offset
+--only   one hit again, by what the output calls it, with what was found
+The last line is "N passed, M failed"."""
+import argparse
+import json
+import os
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+import truth  # noqa: E402
+import truth_score  # noqa: E402
+from truth_damage import Edit, Hit, apply  # noqa: E402
+
+BUFFER, DATE, VERSION = 3, 1, 9
+FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),)}
+
+
+def generated(tool, seed, features):
+    """A capture, or None where the seed makes none with events."""
+    folder = tempfile.mkdtemp(dir=tool.work)
+    named = [word for feature in features for word in ("--with", feature)]
+    code, _, talk = tool.run("gen", "-q", "-f", "tracedat", "--seed", str(seed), *named, "-o", folder)
+    if code != 0:
+        sys.exit(f"gen --seed {seed} {' '.join(named)}: {talk.decode(errors='replace')}")
+    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as f:
+        files = truth.files_of(os.path.join(folder, json.loads(f.readline())["file"]))
+    capture = truth.Capture(str(seed), files, tool.parser, tool.findings([files])[0], 0)
+    return capture if capture.original.events else None
+
+
+def order_of(data):
+    return ">" if data[12 + data[10:].index(0) - 1] else "<"
+
+
+def options(data):
+    """(offset, id, size) of each option in front of the tag, version 6; of the first section of options, version 7."""
+    order = order_of(data)
+    at = data.find(b"options  \0") + 10 if data[10:12] == b"6\0" else data.find(struct.pack(order + "HHi", 0, 0, 0)) + 16
+    while at >= 16:
+        ident, size = struct.unpack_from(order + "HI", data, at)
+        if not ident:
+            return
+        yield at, ident, size
+        at += 6 + size
+
+
+def later(capture):
+    """The number of an option that says nothing about others becomes one that no version has yet."""
+    data = capture.files[""]
+    for at, ident, _ in options(data):
+        if ident in (DATE, VERSION):
+            yield at, struct.pack(order_of(data) + "H", 32767)
+
+
+def offsets(capture):
+    """The offset of each instance becomes that of each other buffer."""
+    data = capture.files[""]
+    order = order_of(data)
+    found = [(at + 6, *struct.unpack_from(order + "Q", data, at + 6)) for at, ident, _ in options(data) if ident == BUFFER]
+    tags = [data.find(b"flyrecord\0"), *(tag for _, tag in found)]
+    for at, own in found:
+        for tag in tags:
+            if tag != own:
+                yield at, struct.pack(order + "Q", tag)
+
+
+PARTS = {"option": later, "offset": offsets}
+
+
+def hits_of(tool, part, seeds):
+    """(title, capture, edit)."""
+    for features in FEATURES[part]:
+        for seed in range(1, 1 + seeds):
+            capture = generated(tool, seed, features)
+            for at, new in PARTS[part](capture) if capture else ():
+                yield f"{part}:{'+'.join(features)}:{seed}:{at}:{new.hex()}", capture, Edit("", at, len(new), new)
+
+
+def judge(tool, part, capture, edit):
+    """(what is wrong, the tally)."""
+    hits = [Hit([edit])]
+    damaged = apply(capture.files, dict(enumerate(hits))).files
+    if part == "option":
+        errors = {rule: count for (severity, rule), count in tool.findings([damaged])[0].items() if severity == "error"}
+        return [f"{count} {rule}" for rule, count in errors.items()], None
+    tally = truth_score.score(capture.original, hits, tool.repair(damaged), tool.parser, truth.Silence(capture, capture.original, tool, tool.parser))
+    lost = sum(found["number"] == "lost" and found["kind"] == "event" for found in tally["found"])
+    bad = [f"{tally[key]} {key}" for key in ("altered", "invented", "claims") if tally[key]]
+    return bad + ([f"{lost} events lost"] if lost else []), tally
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    arguments.add_argument("--tool", default="build/tracemend")
+    arguments.add_argument("--seeds", type=int, default=4)
+    arguments.add_argument("--part")
+    arguments.add_argument("--only")
+    arguments = arguments.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="hits.") as work:
+        tool = truth.Tool(os.path.abspath(arguments.tool), truth.parser_of("tracedat"), work)
+        for part in PARTS if arguments.part is None else (arguments.part,):
+            count = passed
+            for title, capture, edit in hits_of(tool, part, arguments.seeds):
+                if arguments.only not in (None, title):
+                    continue
+                bad, tally = judge(tool, part, capture, edit)
+                passed, failed = passed + (not bad), failed + bool(bad)
+                if bad or arguments.only:
+                    print(f"{title}: {', '.join(bad) or 'nothing'}", flush=True)
+                if arguments.only and tally:
+                    print("\n".join(map(json.dumps, tally["found"])))
+            if arguments.only is None and passed == count:
+                sys.exit(f"{part}: no hit passed")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
