@@ -351,6 +351,57 @@ static bool table_of_another(struct tracedat_walk *w, const struct tracedat_opti
 	return false;
 }
 
+/* Another option of an instance with the same offset as the one of that index; SIZE_MAX: there is none. */
+static size_t offset_shared(struct tracedat_walk *w, size_t index, uint64_t at)
+{
+	w->data.compared += w->dir.option_count;
+	for (size_t i = 0; i < w->dir.option_count && w->data.compared <= COMPARED_MAX; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		if (i != index && o->id == TRACEDAT_BUFFER && o->size >= 9 && !o->dropped &&
+		    load_u64(o->block->data + o->at, w->shape.big_endian) == at)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Whether the table at `at`, which the option of that index names, is that of another buffer: it was read for that, or two options
+ * name it, and the one that no option names stands in front of it. Recorders write options and tables in one order. */
+static bool table_is_taken(struct tracedat_walk *w, size_t index, size_t shared, uint64_t at)
+{
+	for (size_t i = 0; i < w->data.buffer_count; i++)
+		if (w->data.buffers[i].record_at == at)
+			return true;
+	if (shared == SIZE_MAX || shared < index)
+		return false;
+	uint64_t unnamed = unnamed_table(w);
+	return unnamed && unnamed < at;
+}
+
+/* The table of the instance `name` is not where its option says. Returns where it is; 0: it is not found, and the option dropped.
+ */
+static uint64_t table_elsewhere(struct tracedat_walk *w, struct tracedat_option *o, uint64_t at, uint32_t count, const char *name,
+				bool taken)
+{
+	uint64_t swapped = __builtin_bswap64(at);
+	const uint8_t *tag = taken ? NULL : window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
+	bool host = tag && tracedat_v6_tag(tag) == 2;
+	uint64_t found = host ? 0 : unnamed_table(w);
+
+	found = table_of_another(w, o, found, at, count) ? 0 : found;
+	(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
+				    "the table of instance %s is stated at 0x%llx, where %s%s", name, (unsigned long long)at,
+				    taken ? "that of another buffer is" : "there is none",
+				    host    ? "; the bytes of the offset are swapped"
+				    : found ? "; one is found at another offset"
+					    : "");
+	if (host || found)
+		return host ? swapped : found;
+	if (!taken && table_is_lost(w, at, count))
+		return at;
+	tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
+	return 0;
+}
+
 /* The buffers that BUFFER options point at. */
 void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 {
@@ -363,29 +414,18 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		const uint8_t *tag = window_at(&w->window, at, TRACEDAT_TAG_SIZE);
 		char name[TEXT_QUOTE_SIZE];
 		(void)text_quote(name, data + 8, strnlen((const char *)data + 8, o->size - 8));
+		const size_t shared = offset_shared(w, i, at);
+		const bool taken = table_is_taken(w, i, shared, at);
 		if (tag && tracedat_v6_tag(tag) != 2 && table_stands(w, at + TRACEDAT_TAG_SIZE, count)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, at, TRACEDAT_TAG_SIZE,
 					      "the tag in front of the table of instance %s is not \"flyrecord\"", name);
-		} else if (table_is_cut(w, at)) {
+		} else if (!taken && table_is_cut(w, at)) {
 			table_cut(w, o, at, name);
 			continue;
-		} else if (!tag || tracedat_v6_tag(tag) != 2) {
-			uint64_t swapped = __builtin_bswap64(at);
-			tag = window_at(&w->window, swapped, TRACEDAT_TAG_SIZE);
-			bool host = tag && tracedat_v6_tag(tag) == 2;
-			uint64_t found = host ? 0 : unnamed_table(w);
-			found = table_of_another(w, o, found, at, count) ? 0 : found;
-			(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
-						    "the table of instance %s is stated at 0x%llx, where there is none%s", name,
-						    (unsigned long long)at,
-						    host    ? "; the bytes of the offset are swapped"
-						    : found ? "; one is found at another offset"
-							    : "");
-			at = host ? swapped : found ? found : at;
-			if (!host && !found && !table_is_lost(w, at, count)) {
-				tracedat_option_drop(o, TRACEDAT_RULE_v6_buffer_offset, "an instance whose data is not found");
+		} else if (taken || !tag || tracedat_v6_tag(tag) != 2) {
+			at = table_elsewhere(w, o, at, count, name, taken);
+			if (!at)
 				continue;
-			}
 		}
 		struct tracedat_buffer *b = tracedat_v6_buffer_add(w, at, name);
 		if (!b)
@@ -393,6 +433,7 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		b->option = i;
 		o->buffer = (int)w->data.buffer_count - 1;
 		instance_name(w, o, b);
+		b->name_doubtful |= shared != SIZE_MAX;
 		tracedat_v6_table_read(w, (unsigned)w->data.buffer_count - 1, at + TRACEDAT_TAG_SIZE, count);
 		table_shift(b, at - load_u64(data, w->shape.big_endian), w->shape.page_size);
 	}
