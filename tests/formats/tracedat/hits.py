@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Single hits to numbers of a trace.dat that become another valid one, in small generated captures: the offset of an instance becomes that of
-another buffer. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered,
+another buffer, the ID of a format that of another. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered,
 nothing invented, nothing claimed, no event lost. And what is no hit: the number of an option of a later version is no error.
 
     hits.py [--tool PROGRAM] [--seeds N] [--part PART] [--only PART:SEED:OFFSET]
 --seeds  captures of each part (default 4)
---part   one of the parts: option, offset
+--part   one of the parts: option, offset, id
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
 import json
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -21,7 +22,7 @@ import truth_score  # noqa: E402
 from truth_damage import Edit, Hit, apply  # noqa: E402
 
 BUFFER, DATE, VERSION = 3, 1, 9
-FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),)}
+FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),)}
 
 
 def generated(tool, seed, features):
@@ -73,7 +74,16 @@ def offsets(capture):
                 yield at, struct.pack(order + "Q", tag)
 
 
-PARTS = {"option": later, "offset": offsets}
+def identities(capture):
+    """The ID of a format of an event that has records becomes that of the one behind it."""
+    data = capture.files[""]
+    found = [(match.start(1), match.group(1)) for match in re.finditer(rb"\nID: (\d+)\n", data)]
+    for (at, own), (_, other) in zip(found, found[1:]):
+        if len(own) == len(other) and own != other:
+            yield at, other
+
+
+PARTS = {"option": later, "offset": offsets, "id": identities}
 
 
 def hits_of(tool, part, seeds):

@@ -4,6 +4,7 @@
 #include "formats/tracedat/repair/tracedat_repair.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
+#include "formats/tracedat/scan/tracedat_format.h"
 
 #include <stdlib.h>
 
@@ -217,11 +218,26 @@ static bool formats_read(struct tracedat_walk *w)
 	return list_read(w, 2, tracedat_systems_parse) || changed;
 }
 
+/* Lists the formats that keep an ID which another has as well, where nothing shows whose it is, and the records of that ID. */
+static void disputed_doubt(struct tracedat_walk *w)
+{
+	for (size_t i = 0; i < w->events.unassigned_count; i++) {
+		const struct tracedat_unassigned *o = &w->events.unassigned[i];
+		if (!tracedat_unassigned_disputed(&w->events, o))
+			continue;
+		const struct tracedat_unassigned *rival = &w->events.unassigned[o->rival];
+		(void)tracedat_event_doubtful(w, o->claim, true);
+		plan_doubt(w->s->plan, w->source, rival->offset, rival->stored,
+			   plan_why(w->s->plan, "another format has the ID %u as well, and nothing shows whose it is", o->claim));
+	}
+}
+
 static void formats_complete(struct tracedat_walk *w)
 {
 	bool placed = false, lost = w->events.lost;
 
 	tracedat_unassigned_match(&w->events);
+	disputed_doubt(w);
 	for (size_t i = 0; i < w->events.unassigned_count; i++)
 		if (w->events.unassigned[i].id)
 			place(&w->events, w->events.unassigned[i].id);

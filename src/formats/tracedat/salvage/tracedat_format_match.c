@@ -69,6 +69,18 @@ static void id_assign(struct tracedat_events *events, struct tracedat_unassigned
 	}
 }
 
+/* Of two formats with one ID, the one that its records do not fit leaves it, where no other ID has records for it. */
+static void rivals_match(struct tracedat_events *events, struct tracedat_unassigned *o)
+{
+	struct tracedat_unassigned *rival = &events->unassigned[o->rival];
+	const struct tracedat_unknown *own = &events->unknown[o->claim];
+
+	if (!own->most || fits(rival, own) || !fits(o, own) || rival->moved)
+		return;
+	o->id = o->claim;
+	rival->moved = true;
+}
+
 void tracedat_unassigned_match(struct tracedat_events *events)
 {
 	struct {
@@ -97,6 +109,14 @@ void tracedat_unassigned_match(struct tracedat_events *events)
 	for (size_t i = 0; i < events->unassigned_count; i++)
 		if (found[i].assignments == 1 && found[i].id)
 			id_assign(events, &events->unassigned[i], found[i].id, found[i].swap);
+	for (size_t i = 0; i < events->unassigned_count; i++)
+		if (!events->unassigned[i].id && events->unassigned[i].rival >= 0)
+			rivals_match(events, &events->unassigned[i]);
+}
+
+bool tracedat_unassigned_disputed(const struct tracedat_events *events, const struct tracedat_unassigned *o)
+{
+	return o->rival >= 0 && !o->id && !events->unassigned[o->rival].moved;
 }
 
 const struct tracedat_unassigned *tracedat_unassigned_of(const struct tracedat_events *events, uint32_t id)

@@ -53,6 +53,8 @@ struct tracedat_unassigned *tracedat_unassigned_add(struct tracedat_walk *w, con
 						    const struct tracedat_event *e);
 /* Assigns formats to IDs of records without a format, where only one assignment fits. Called when all records are known. */
 void tracedat_unassigned_match(struct tracedat_events *events);
+/* Whether the format o and its rival have one ID, and the records do not show whose it is: the rival keeps it. */
+bool tracedat_unassigned_disputed(const struct tracedat_events *events, const struct tracedat_unassigned *o);
 /* Whether the event of that name has to leave that ID to its rival. */
 bool tracedat_unassigned_moved(const struct tracedat_events *events, uint64_t hash, uint32_t id);
 /* The format that got the ID, or NULL; and its text with that ID. */

@@ -36,9 +36,7 @@ static bool event_named(const struct tracedat_format *p, const char *name)
 	return p->name && p->name_length == strlen(name) && !memcmp(p->name, name, p->name_length);
 }
 
-/* Whether the format of the event, or the name of its system, was hit. Repair parses the formats again, with names that it has
- * mended: once doubtful is always. */
-static bool event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit)
+bool tracedat_event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit)
 {
 	uint64_t bit = UINT64_C(1) << id % 64, **ids = &w->events.doubtful_ids;
 
@@ -55,7 +53,7 @@ static bool event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit)
 
 void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e)
 {
-	e->doubtful = event_doubtful(w, e->id, true);
+	e->doubtful = tracedat_event_doubtful(w, e->id, true);
 	e->special |= e->doubtful;
 }
 
@@ -120,7 +118,10 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (ftrace && f->size == w->shape.long_size && (named(p, f, "ip") || named(p, f, "parent_ip")))
 			e->ip[e->ip[0] != 0] = (uint16_t)f->offset;
 	}
-	e->doubtful = event_doubtful(w, e->id, false);
+	/* Of a format that got its ID from the sizes of records, or lost it to such a one, repair does not know the system any
+	 * more. */
+	e->doubtful = tracedat_event_doubtful(w, e->id,
+					      !strcmp(p->system, TRACEDAT_MADE_UP) && tracedat_unassigned_of(&w->events, e->id));
 	e->special |= e->printk || e->ip[0] || e->doubtful;
 }
 

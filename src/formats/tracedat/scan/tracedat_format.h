@@ -45,6 +45,9 @@ void tracedat_common_check(struct tracedat_format *p);
 /* placeholder: its fields are unknown. */
 /* The event, its format or the name of its system may have been hit: its records are listed. */
 void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e);
+/* Whether the format of the event with that ID, or the name of its system, was hit; hit: it was. Repair parses the formats again,
+ * with names that it has mended: once doubtful is always. */
+bool tracedat_event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit);
 void tracedat_event_add(struct tracedat_format *p, bool placeholder);
 /* Keeps a format whose only error is its ID, and the one with the same ID, for a later assignment. */
 void tracedat_event_unassigned(struct tracedat_format *p);
