@@ -40,6 +40,10 @@ static size_t find_systems(const struct tracedat_v6 *v, size_t from, size_t end)
 		size_t name = text - 13;
 		while (name > from + 4 && name + 255 > text - 13 && d[name - 1] > 0x20 && d[name - 1] < 0x7f)
 			name--;
+		/* The last bytes of the number of systems may be printable: it follows the last line of the ftrace formats. */
+		for (size_t i = 1; i < 4 && name + i < text - 13 && d[name - 5] != '\n'; i++)
+			if (d[name - 5 + i] == '\n')
+				name += i;
 		if (name < text - 13 && load_u32(d + text - 12, v->w->shape.big_endian) - 1 < 65536)
 			return name - 4;
 	}
