@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Single hits to numbers of a trace.dat that become another valid one, in small generated captures: the offset of an instance becomes that of
-another buffer, the ID of a format that of another. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered,
+another buffer, the ID of a format that of another, a CPU the one beside it; or a byte of a count text. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered,
 nothing invented, nothing claimed, no event lost. And what is no hit: the number of an option of a later version is no error.
 
     hits.py [--tool PROGRAM] [--seeds N] [--part PART] [--only PART:SEED:OFFSET]
 --seeds  captures of each part (default 4)
---part   one of the parts: option, offset, id
+--part   one of the parts: option, offset, id, cpu, systems
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
@@ -22,7 +22,8 @@ import truth_score  # noqa: E402
 from truth_damage import Edit, Hit, apply  # noqa: E402
 
 BUFFER, DATE, VERSION = 3, 1, 9
-FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),)}
+FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),),
+            "cpu": (("v7", "plain"),), "systems": (("v6",),)}
 
 
 def generated(tool, seed, features):
@@ -43,15 +44,20 @@ def order_of(data):
 
 
 def options(data):
-    """(offset, id, size) of each option in front of the tag, version 6; of the first section of options, version 7."""
+    """(offset, id, size) of each option in front of the tag, version 6; of the sections of options, version 7."""
     order = order_of(data)
-    at = data.find(b"options  \0") + 10 if data[10:12] == b"6\0" else data.find(struct.pack(order + "HHi", 0, 0, 0)) + 16
+    at = data.find(b"options  \0") + 10
+    if data[10:12] == b"7\0":
+        name = data.index(0, 18) + 1
+        at = struct.unpack_from(order + "Q", data, data.index(0, name) + 1)[0] + 16
     while at >= 16:
         ident, size = struct.unpack_from(order + "HI", data, at)
-        if not ident:
-            return
-        yield at, ident, size
-        at += 6 + size
+        if ident:
+            yield at, ident, size
+            at += 6 + size
+        else:
+            following = struct.unpack_from(order + "Q", data, at + 6)[0] if data[10:12] == b"7\0" else 0
+            at = following + 16 if following else 0
 
 
 def later(capture):
@@ -83,7 +89,28 @@ def identities(capture):
             yield at, other
 
 
-PARTS = {"option": later, "offset": offsets, "id": identities}
+def cpus(capture):
+    """The number of a CPU in the option of the top buffer becomes that of the one beside it."""
+    data = capture.files[""]
+    order = order_of(data)
+    for at, ident, size in options(data):
+        if ident != BUFFER:
+            continue
+        clock = data.index(0, at + 14) + 1
+        entries = data.index(0, clock) + 9
+        for entry, other in zip(range(entries, at + 6 + size - 20, 20), range(entries + 20, at + 6 + size, 20)):
+            yield entry, data[other:other + 4]
+            yield other, data[entry:entry + 4]
+
+
+def systems(capture):
+    """The last byte of the number of systems becomes text, as the name behind it is."""
+    found = re.search(rb"\n[\1-\x20]\0\0(\0)[a-z][a-z_0-9]*\0[\1-\x40]\0\0\0.{8}name: ", capture.files[""], re.S)
+    if found:
+        yield found.start(1), b"@"
+
+
+PARTS = {"option": later, "offset": offsets, "id": identities, "cpu": cpus, "systems": systems}
 
 
 def hits_of(tool, part, seeds):

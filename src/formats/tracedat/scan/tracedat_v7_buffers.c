@@ -4,12 +4,48 @@
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
+/* The number of CPUs by its option; 0: there is none. */
+static uint32_t cpus_stated(const struct tracedat_walk *w, bool be)
+{
+	const struct tracedat_option *o = w->dir.cpucount_option >= 0 ? &w->dir.options[w->dir.cpucount_option] : NULL;
+	return o && o->size == 4 && !o->dropped ? load_u32(o->block->data + o->at, be) : 0;
+}
+
+/* The CPU of the entry i of those at `entries`. Of two in a row with one number the one was hit for which the others, that ascend,
+ * leave a number: where that is the only one, it is taken. */
+static uint32_t cpu_of_entry(const uint8_t *entries, size_t i, size_t count, uint32_t cpus, bool be)
+{
+	const uint32_t cpu = load_u32(entries + 20 * i, be);
+	const bool first = i + 1 < count && load_u32(entries + 20 * (i + 1), be) == cpu;
+	if (cpu >= TRACEDAT_CPUS_MAX || (!first && (!i || load_u32(entries + 20 * (i - 1), be) != cpu)))
+		return cpu;
+	const size_t pair = first ? i : i - 1;
+	const int64_t low = pair ? (int64_t)load_u32(entries + 20 * (pair - 1), be) + 1 : 0;
+	const int64_t high = pair + 2 < count ? (int64_t)load_u32(entries + 20 * (pair + 2), be) - 1 : (int64_t)cpus - 1;
+	const int64_t below = cpu - low, above = high - cpu;
+	if (below < 0 || above < 0 || below + above != 1)
+		return cpu;
+	return first && below ? (uint32_t)low : !first && above ? (uint32_t)high : cpu;
+}
+
+/* Lists the data of CPUs whose numbers other entries have as well: it may not be theirs. */
+static void cpus_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b, const uint8_t *again)
+{
+	for (size_t i = 0; i < b->count && w->s->plan; i++) {
+		const struct tracedat_cpu *c = &b->cpus[i];
+		if (bit_get(again, c->cpu) && c->size && c->offset < w->source->size && c->size <= w->source->size - c->offset)
+			plan_doubt(w->s->plan, w->source, c->offset, c->size,
+				   "another entry of the table has the number of this CPU");
+	}
+}
+
 static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o,
 			const struct tracedat_buffer_layout *l, bool be)
 {
-	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 };
+	uint8_t seen[TRACEDAT_CPUS_MAX / 8] = { 0 }, again[TRACEDAT_CPUS_MAX / 8] = { 0 };
 	const uint8_t *p = o->block->data + o->at + l->entries;
 	size_t count = l->count < l->fitting ? l->count : l->fitting;
+	const uint32_t cpus = cpus_stated(w, be);
 	int64_t last = -1;
 	bool ordered = true;
 	struct finding *fd;
@@ -17,16 +53,21 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 	if (!l->exact)
 		count = l->fitting;
 	for (size_t i = 0; i < count && w->status == TM_OK; i++, p += 20) {
-		uint32_t cpu = load_u32(p, be);
+		uint32_t stated = load_u32(p, be), cpu = cpu_of_entry(p - 20 * i, i, count, cpus, be);
 		bool twice = cpu < TRACEDAT_CPUS_MAX && bit_get(seen, cpu);
-		if (cpu >= TRACEDAT_CPUS_MAX || twice) {
+		if (cpu >= TRACEDAT_CPUS_MAX || twice || cpu != stated) {
 			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_cpu_id, o->block, (size_t)(p - o->block->data), 4,
-						   twice ? "CPU %u is listed twice" : "the CPU is %u, expected a number below 8192",
-						   cpu);
+						   twice || cpu != stated ? "CPU %u is listed twice"
+									  : "the CPU is %u, expected a number below 8192",
+						   stated);
 			finding_path(fd, "buffer \"%s\" > entry %zu", b->name, i);
 			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
-			w->data.errors = true;
-			continue;
+			if (twice)
+				bit_set(again, cpu);
+			if (cpu >= TRACEDAT_CPUS_MAX || twice) {
+				w->data.errors = true;
+				continue;
+			}
 		}
 		bit_set(seen, cpu);
 		ordered &= (int64_t)cpu > last;
@@ -39,6 +80,7 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		c->size = load_u64(p + 12, be);
 		c->declared_at = o->block->compressed ? o->block->offset : o->block->offset + (size_t)(p - o->block->data);
 	}
+	cpus_doubt(w, b, again);
 	if (!ordered) {
 		fd = tracedat_block_milder(w, TRACEDAT_RULE_v7_buffer_cpu_id, TM_NOTE, o->block, o->at + l->entries, 20 * count);
 		finding_say(fd, "the CPUs are not in ascending order");
