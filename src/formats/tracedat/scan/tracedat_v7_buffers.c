@@ -64,10 +64,10 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 			o->rule = TRACEDAT_RULE_v7_buffer_cpu_id;
 			if (twice)
 				bit_set(again, cpu);
-			if (cpu >= TRACEDAT_CPUS_MAX || twice) {
-				w->data.errors = true;
+			/* All of an entry of zeros was hit. */
+			w->data.errors |= cpu >= TRACEDAT_CPUS_MAX || twice || !load_u64(p + 12, be);
+			if (cpu >= TRACEDAT_CPUS_MAX || twice)
 				continue;
-			}
 		}
 		bit_set(seen, cpu);
 		ordered &= (int64_t)cpu > last;
