@@ -165,8 +165,8 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 	/* Which of the events before it brought the wrong time, or is the first of another block, is not known. */
 	if (why == why_back || (first && lapses))
 		from = lttng_laps_from(w, e);
-	if (first && lapses && lttng_laps_ahead(w, e) < from)
-		from = lttng_laps_ahead(w, e);
+	const uint64_t ahead = first && lapses ? lttng_laps_ahead(w, e) : UINT64_MAX;
+	from = ahead < from ? ahead : from;
 	/* An event of a guessed type may be one that was hit, from the end of the one before it on. */
 	if (lttng_marker_of(e->type)->rare && lttng_walk_before(w, e->start) < from)
 		from = lttng_walk_before(w, e->start);

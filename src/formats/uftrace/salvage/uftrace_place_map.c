@@ -287,10 +287,10 @@ static bool place_session(struct uftrace_walk *w, struct uftrace_session *sessio
 		return true;
 	session->nameless = elsewhere && session->line != UFTRACE_NONE && functions(p->module) >= FITTING_MIN;
 	const uint64_t base = find_base(p);
-	if (base && own && base == own->start)
-		session->unmapped = false; /* the width of addresses may have been hit, and the range is none by that */
-	return !base || (own && base == own->start) || !uftrace_map_is_somewhere(w, base, base + p->extent) ||
-	       place(w, session, p, base, own);
+	/* Where the width of addresses was hit, the range is none by that. */
+	const bool there = base && own && base == own->start && own->start < own->end;
+	session->unmapped &= !there;
+	return !base || there || !uftrace_map_is_somewhere(w, base, base + p->extent) || place(w, session, p, base, own);
 }
 
 bool uftrace_place_map(struct uftrace_walk *w, const struct uftrace_module *m)
