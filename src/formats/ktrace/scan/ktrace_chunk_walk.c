@@ -337,6 +337,16 @@ static bool chunk_is_short(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	return true;
 }
 
+/* Notes a part of a sub-file that stands outside of one, up to the next sub-file. */
+static void note_part(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk)
+{
+	if (findings_errors(w->scan->findings) &&
+	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
+		c->part = c->part ? c->part : chunk->offset;
+	else if (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY)
+		ktrace_chunk_part_end(w, c, chunk->offset);
+}
+
 void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
 		       const struct ktrace_extent *x)
 {
@@ -354,11 +364,7 @@ void ktrace_chunk_walk(struct ktrace_walk *w, struct ktrace_chunks *c, const str
 	}
 	if (c->broken && !ktrace_kind_find(chunk->tag))
 		ktrace_repair_doubt(r, chunk->offset, x->next, "a chunk of an unknown kind behind one whose size is wrong");
-	if (findings_errors(w->scan->findings) &&
-	    (chunk->tag == KTRACE_SUBFILE_ID || chunk->tag == KTRACE_SUBFILE_FILE_HEADER || chunk->tag == KTRACE_SUBFILE_RELATION))
-		c->part = c->part ? c->part : chunk->offset;
-	else if (chunk->tag == KTRACE_SUBFILE_HEADER || chunk->tag == KTRACE_SUBFILE_BODY)
-		ktrace_chunk_part_end(w, c, chunk->offset);
+	note_part(w, c, chunk);
 	/* How much was cut off, or out, is unknown; and the size itself may be what is wrong. A recorder that ended while it wrote
 	 * the chunk had more to write. */
 	if (size_is_hit(x->rule) || x->rule == KTRACE_RULE_chunk_size_unknown)

@@ -400,7 +400,7 @@ uint64_t lttng_laps_ahead(const struct lttng_walk *w, const struct lttng_event *
 	while (rel < e->start && lttng_event_decode(&w->in, rel, w->limit, stamp, &a) == EVENT_OK && a.end > rel) {
 		const uint64_t gap = a.stamp - stamp;
 		if (rel + AHEAD_SPAN >= e->start && gap <= LTTNG_TIME_MASK && ((e->stamp - stamp) & LTTNG_TIME_MASK) < gap)
-			return lttng_walk_before(w, rel);
+			return rel;
 		rel = a.end;
 		stamp = a.stamp;
 	}

@@ -166,7 +166,8 @@ static void note_doubt(struct lttng_trace *t, struct lttng_walk *w, const struct
 	if (why == why_back || (first && lapses))
 		from = lttng_laps_from(w, e);
 	const uint64_t ahead = first && lapses ? lttng_laps_ahead(w, e) : UINT64_MAX;
-	from = ahead < from ? ahead : from;
+	if (ahead != UINT64_MAX && lttng_walk_before(w, ahead) < from)
+		from = lttng_walk_before(w, ahead);
 	/* An event of a guessed type may be one that was hit, from the end of the one before it on. */
 	if (lttng_marker_of(e->type)->rare && lttng_walk_before(w, e->start) < from)
 		from = lttng_walk_before(w, e->start);
