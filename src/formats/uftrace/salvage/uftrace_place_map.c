@@ -253,14 +253,21 @@ static struct uftrace_mapping *own_line(const struct uftrace_map *map, const str
 	return NULL;
 }
 
-/* Whether the addresses of the records are hardly ever those of functions, as the program is mapped. Where there are several
- * sessions, or libraries that are in no map, they may be of another program. */
-static bool is_elsewhere(const struct uftrace_walk *w, const struct placing *p, const struct uftrace_mapping *own)
+/* Whether addresses can show that a program is not where its line says. Where there are several sessions, or libraries that are in
+ * no map, they may be of another program. */
+static bool is_alone(const struct uftrace_walk *w)
 {
 	const bool relative = !w->info->head.present || w->info->head.feat & UFTRACE_BIT(UFTRACE_F_SYM_REL_ADDR);
+
+	return w->sessions->count == 1 && !w->sessions->library_count && relative;
+}
+
+/* Whether the addresses of the records are hardly ever those of functions, as the program is mapped. */
+static bool is_elsewhere(const struct placing *p, const struct uftrace_mapping *own)
+{
 	unsigned around = 0, fitting = 0;
 
-	if (w->sessions->count != 1 || w->sessions->library_count || !relative || p->count < FITTING_MIN)
+	if (p->count < FITTING_MIN)
 		return false;
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->addresses[i] < own->start || p->addresses[i] >= own->end)
@@ -277,12 +284,12 @@ static bool place_session(struct uftrace_walk *w, struct uftrace_session *sessio
 	struct uftrace_mapping *own = own_line(map, p);
 
 	p->count = 0;
-	if ((!session->unmapped && !own) || w->maps->placings >= TRIES_MAX)
+	if ((!session->unmapped && !(own && is_alone(w))) || w->maps->placings >= TRIES_MAX)
 		return true;
 	w->maps->placings++;
 	if (!read_addresses(w, map, session->time, p))
 		return false;
-	const bool elsewhere = !session->unmapped && is_elsewhere(w, p, own);
+	const bool elsewhere = !session->unmapped && is_elsewhere(p, own);
 	if (!session->unmapped && !elsewhere)
 		return true;
 	session->nameless = elsewhere && session->line != UFTRACE_NONE && functions(p->module) >= FITTING_MIN;
