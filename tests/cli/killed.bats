@@ -138,3 +138,33 @@ EOP
 	exits 0 check out
 	! grep -q "build-id: 0000" out/*.sym
 }
+
+@test "a trace.dat that got as far as its options names the clock, the trace id and the statistics, also beside a donor" {
+	mkdir begun
+	whole=$TOP/corpus/tracedat/valid/valid-29.dat
+	pages_of "$whole" 0 begun/trace.dat.cpu0
+	pages_of "$whole" 1 begun/trace.dat.cpu1
+	python3 -c 'import sys
+data = open(sys.argv[1], "rb").read()
+open("begun/trace.dat", "wb").write(data[:data.index(b"flyrecord\0") + 10])' "$whole"
+	for donor in "" "--donor $TOP/corpus/tracedat/valid/valid-28.dat"; do
+		# shellcheck disable=SC2086
+		exits 3 repair begun $donor -o out
+		said "the metadata is that of trace.dat; CPU 0"
+		exits 0 info out
+		grep -q "clock global" <<< "$output"
+		python3 - "$whole" out << 'EOP'
+import sys
+def options(path):
+    data = open(path, "rb").read()
+    at, out = data.index(b"options  \0") + 10, []
+    while data[at:at + 2] != b"\0\0":
+        size = 6 + int.from_bytes(data[at + 2:at + 6], "little")
+        out.append(data[at:at + size])
+        at += size
+    return out
+assert len(options(sys.argv[1])) > 3 and options(sys.argv[1]) == options(sys.argv[2])
+EOP
+		rm out
+	done
+}

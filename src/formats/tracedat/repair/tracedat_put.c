@@ -156,6 +156,11 @@ void tracedat_put_text(struct tracedat_walk *w, struct tracedat_buffer *b)
 	w->findings = w->s->findings;
 }
 
+bool tracedat_clock_said(const struct tracedat_walk *w, const struct tracedat_buffer *b)
+{
+	return b->clock.size > 1 && (w->shape.version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
+}
+
 /* The TRACECLOCK option was lost with others, and the first buffer names the clock as well. */
 static bool clock_is_lost(const struct tracedat_walk *w)
 {
@@ -163,8 +168,8 @@ static bool clock_is_lost(const struct tracedat_walk *w)
 	bool lost = w->dir.chain_cut || FINDINGS_ANY(w->s->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
 						     TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last,
 						     TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset);
-	bool said = b && b->clock.size > 1 && (w->shape.version == 6 ? b->clock_size != 0 : b->option != SIZE_MAX);
-	return lost && w->dir.clock_option < 0 && said && tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
+	return lost && w->dir.clock_option < 0 && b && tracedat_clock_said(w, b) &&
+	       tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }
 
 /* The clock that the option of the output names; NULL: there is no such option. */

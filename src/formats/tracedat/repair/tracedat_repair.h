@@ -36,6 +36,8 @@ void tracedat_compose_v7(struct tracedat_walk *w);
 void tracedat_compose_v6(struct tracedat_walk *w);
 /* CPUs that the table of version 6 has in the output. */
 uint32_t tracedat_table_entries(const struct tracedat_data *data);
+/* Whether the file itself names the clock of that buffer: the block behind its table (version 6), or its option. */
+bool tracedat_clock_said(const struct tracedat_walk *w, const struct tracedat_buffer *b);
 /* The clock that the option of the output names; NULL: there is no such option. */
 const char *tracedat_clock_of_output(const struct tracedat_walk *w, size_t *length);
 /* Whether the kernel counted another number of events of the CPU, and no damage within its data is the reason. */

@@ -81,25 +81,40 @@ bool tracedat_restore_collect(struct tracedat_restore *r, struct bundle *b)
 
 /* ---- buffers of the files ---- */
 
+/* The clock of the metadata: of its first buffer, else the one that its option selects; where neither is there, "local". */
+static struct bytes clock_take(struct tracedat_restore *r)
+{
+	const struct tracedat_walk *w = r->w;
+	const struct tracedat_buffer *b = w->data.buffer_count ? &w->data.buffers[0] : NULL;
+	struct bytes clock = { 0 };
+	size_t length = 0;
+	const char *name = NULL;
+
+	if (b && tracedat_clock_said(w, b)) {
+		name = (const char *)b->clock.data;
+		length = b->clock.size - 1;
+	} else {
+		name = tracedat_clock_selected(&w->dir, &length);
+	}
+	r->clock_known = name != NULL;
+	bytes_append(&clock, name ? name : "local", name ? length : strlen("local"));
+	bytes_u8(&clock, 0);
+	return clock;
+}
+
 /* One buffer for each stem; the part of a stem after the first one's is the name of its instance. */
 static bool buffers_make(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	const struct tracedat_piece_file *top = &r->files[0];
+	struct bytes clock = clock_take(r);
 
 	for (size_t i = 0; i < w->data.buffer_count; i++) {
 		free(w->data.buffers[i].cpus);
 		bytes_free(&w->data.buffers[i].raw_name);
-		if (i)
-			bytes_free(&w->data.buffers[i].clock);
+		bytes_free(&w->data.buffers[i].clock);
 	}
-	r->clock_known = w->data.buffer_count && w->data.buffers[0].clock.size;
-	struct bytes clock = w->data.buffer_count ? w->data.buffers[0].clock : (struct bytes){ 0 };
 	w->data.buffer_count = 0;
-	if (!clock.size) {
-		bytes_text(&clock, "local");
-		bytes_u8(&clock, 0);
-	}
 	for (size_t i = 0; i < r->count; i++) {
 		struct tracedat_piece_file *f = &r->files[i];
 		bool same = i && f->stem == r->files[i - 1].stem && !memcmp(f->name, r->files[i - 1].name, f->stem);
@@ -170,8 +185,12 @@ static void files_walk(struct tracedat_restore *r, struct tracedat_buffer *b)
 
 /* ---- the output ---- */
 
-static bool option_is_kept(unsigned id)
+/* A trace.dat that was begun beside the files is of the same recording, and all that its options say holds. Of a donor, only what
+ * is of the machine. Places in the file are written anew. */
+static bool option_is_kept(const struct tracedat_restore *r, unsigned id)
 {
+	if (r->metadata == r->main && id && (id <= TRACEDAT_TSC2NSEC || id == TRACEDAT_LAST_BOOT))
+		return id != TRACEDAT_BUFFER && id != TRACEDAT_CPUCOUNT;
 	return id == TRACEDAT_TRACECLOCK || id == TRACEDAT_UNAME || id == TRACEDAT_VERSION || id == TRACEDAT_TSC2NSEC;
 }
 
@@ -201,7 +220,7 @@ static void put_kept_options(struct tracedat_restore *r)
 	struct tracedat_walk *w = r->w;
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *o = &w->dir.options[i];
-		if (!option_is_kept(o->id) || o->dropped)
+		if (!option_is_kept(r, o->id) || o->dropped)
 			continue;
 		put_option_head(w, o->id, o->changed.size ? o->changed.size : o->size);
 		if (o->changed.size)
@@ -352,20 +371,21 @@ static void file_doubt(struct tracedat_restore *r, const struct tracedat_piece_f
 {
 	static const char *const clocks[] = { "", "; so is the clock", "; the clock is taken to be local" };
 	struct plan *plan = r->scan->plan;
-	unsigned clock = !r->clock_known ? 2 : r->metadata != r->main;
+	const bool own = r->metadata == r->main;
+	const unsigned clock = !r->clock_known ? 2 : !own;
+	/* Options come behind the command lines. */
+	const bool named = own && r->w->dir.option_count && r->w->meta.blocks[TRACEDAT_CMDLINES - TRACEDAT_HEADER_INFO];
 	char gaps[120], cpu[40];
 
 	if (!f->source->size)
 		return;
 	tracedat_restore_gaps(r, gaps, sizeof(gaps));
 	(void)snprintf(cpu, sizeof(cpu), "CPU %u by %s", f->cpu, f->named ? "the name of its file" : "default");
-	plan_doubt(
-		plan, f->source, 0, f->source->size,
-		plan_why(plan,
-			 "%s; what trace-cmd had not yet written is lost, and so are the process names%s; the metadata is that of "
-			 "%s%s; %s",
-			 f->damaged ? "the records that could be read were kept" : "every record in the file was kept", gaps,
-			 source_name(r->metadata), clocks[clock], cpu));
+	plan_doubt(plan, f->source, 0, f->source->size,
+		   plan_why(plan, "%s; what trace-cmd had not yet written is lost%s%s; the metadata is that of %s%s%s; %s",
+			    f->damaged ? "the records that could be read were kept" : "every record in the file was kept",
+			    named ? "" : ", and so are the process names", gaps, source_name(r->metadata), clocks[clock],
+			    own ? "" : "; the trace id, time shifts and statistics are not known", cpu));
 }
 
 static enum tracemend_status restore_compose(struct tracedat_restore *r)
@@ -454,12 +474,51 @@ static enum tracemend_status restore_check(struct tracedat_restore *r)
 	return status;
 }
 
+/* Whether the trace.dat beside the files was begun far enough to be its own metadata: options come behind the formats. */
+static bool main_has_options(const struct tracedat_restore *r)
+{
+	return r->w->shape.version && r->w->events.count && r->w->dir.option_count;
+}
+
+static void metadata_close(struct tracedat_restore *r)
+{
+	if (r->w)
+		tracedat_close(r->w);
+	free(r->w);
+	r->w = NULL;
+}
+
+/* The metadata of the recording itself is better than a donor's. TM_NOTHING: it is not there, or does not fit. */
+static enum tracemend_status restore_with_main(struct tracedat_restore *r)
+{
+	struct source *donor = r->metadata;
+
+	r->metadata = r->main;
+	enum tracemend_status status = metadata_load(r);
+	if (status == TM_OK)
+		status = main_has_options(r) ? restore_compose(r) : TM_NOTHING;
+	if (status != TM_NOTHING)
+		return status;
+	metadata_close(r);
+	r->metadata = donor;
+	r->cut = false;
+	*r->scan->incomplete = 0;
+	for (size_t i = 0; i < r->count; i++)
+		r->files[i].damaged = false;
+	return TM_NOTHING;
+}
+
 static enum tracemend_status restore_repair(struct tracedat_restore *r)
 {
 	if (!r->metadata) {
 		tracedat_restore_say(
 			r, "pages cannot be decoded without event formats; give a capture of the same kernel with --donor");
 		return TM_NOTHING;
+	}
+	if (r->main && r->metadata != r->main) {
+		enum tracemend_status done = restore_with_main(r);
+		if (done != TM_NOTHING)
+			return done;
 	}
 	enum tracemend_status status = metadata_load(r);
 	if (status != TM_OK)
@@ -510,10 +569,7 @@ enum tracemend_status tracedat_restore(struct scan *s)
 	} else {
 		status = s->plan ? restore_repair(&r) : restore_check(&r);
 	}
-	if (r.w) {
-		tracedat_close(r.w);
-		free(r.w);
-	}
+	metadata_close(&r);
 	free(r.files);
 	return status;
 }

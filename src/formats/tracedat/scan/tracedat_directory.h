@@ -85,6 +85,8 @@ const struct tracedat_stat *tracedat_stats_of(const struct tracedat_directory *d
 					      size_t *count);
 /* The first one of that CPU; NULL: there is none. */
 const struct tracedat_stat *tracedat_stat_of(const struct tracedat_directory *dir, const char *buffer, uint32_t cpu);
+/* The clock that the TRACECLOCK option selects, which is part of it; NULL: there is no option, or no name in it. */
+const char *tracedat_clock_selected(const struct tracedat_directory *dir, size_t *length);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);

@@ -431,9 +431,8 @@ static void buffer_of_section(struct tracedat_walk *w, unsigned index)
 		return;
 	}
 	text_sanitise(b->name, sizeof(b->name), text_quote(shown, b->raw_name.data, b->raw_name.size - 1));
-	const struct tracedat_option *o = w->dir.clock_option >= 0 ? &w->dir.options[w->dir.clock_option] : NULL;
-	const char *clock = o ? tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length) : NULL;
-	if (clock && length)
+	const char *clock = tracedat_clock_selected(&w->dir, &length);
+	if (clock)
 		bytes_append(&b->clock, clock, length);
 	else
 		bytes_text(&b->clock, "local");

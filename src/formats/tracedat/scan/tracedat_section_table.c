@@ -1,4 +1,5 @@
 /* The table of known sections, and checks whether a section begins at an offset (MAN7 "SECTIONS"). */
+#include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 bool tracedat_section_header_at(struct tracedat_walk *w, uint64_t at, struct tracedat_section_header *h)
@@ -92,4 +93,13 @@ int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)
 			high = middle;
 	}
 	return low < dir->section_count && dir->sections[low].offset == offset ? (int)low : -1;
+}
+
+const char *tracedat_clock_selected(const struct tracedat_directory *dir, size_t *length)
+{
+	if (dir->clock_option < 0)
+		return NULL;
+	const struct tracedat_option *o = &dir->options[dir->clock_option];
+	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, length);
+	return name && *length ? name : NULL;
 }

@@ -481,7 +481,6 @@ void tracedat_v6_clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
 		}
 		return;
 	}
-	const struct tracedat_option *o = &w->dir.options[w->dir.clock_option];
 	if (b->clock_cut) {
 		if (!tracedat_cut_explains(w, w->dir.truncated))
 			w->dir.truncated = tracedat_report(w, TRACEDAT_RULE_truncated_file, b->clock_at, 8,
@@ -495,8 +494,8 @@ void tracedat_v6_clock_check(struct tracedat_walk *w, struct tracedat_buffer *b)
 		return;
 	}
 	size_t length;
-	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, &length);
-	if (name && length && (b->clock.size - 1 != length || memcmp(name, b->clock.data, length))) {
+	const char *name = tracedat_clock_selected(&w->dir, &length);
+	if (name && (b->clock.size - 1 != length || memcmp(name, b->clock.data, length))) {
 		char shown[TEXT_QUOTE_SIZE];
 		(void)tracedat_report(w, TRACEDAT_RULE_v6_clock_conflict, b->clock_at, b->clock_size,
 				      "the clock after the table is [%s], the option selects [%s]", (const char *)b->clock.data,
