@@ -3,6 +3,10 @@
 /* Words in which records that end with another one are looked for, and how many of them. */
 #define INNER_WORDS 64u
 #define INNER_RECORDS 8u
+/* Bytes that may be examined for a single record, for each byte that is passed. */
+#define BUDGET_FACTOR 16u
+/* Times of a provider from which it is known how far apart they are. */
+#define TIMES_KNOWN 8u
 
 /* Whether a word may be the header of an argument: its name is inline, or registered, or there is none. */
 static bool may_be_named(const struct fxt_registry *reg, uint64_t word)
@@ -70,4 +74,65 @@ uint64_t fxt_inner_section(struct fxt_resync *y, const struct fxt_registry *reg,
 			     y->other.words == 1 && y->other.type == FXT_METADATA && fxt_inner_is_told(reg, &y->other);
 
 	return section ? at : first;
+}
+
+/* Whether the time of the record is no further from those of its provider than they are from each other. */
+static bool time_fits(const struct fxt_provider *p, const struct fxt_record *r)
+{
+	const uint64_t range = p->last - p->first;
+
+	return r->timestamp >= p->first - (range < p->first ? range : p->first) &&
+	       (r->timestamp <= p->last || r->timestamp - p->last <= range);
+}
+
+/* Whether a record that was decoded strictly is evidence by itself: it registers something, or it is no argument, refers to nothing
+ * but what is registered, and to something, or has a time. */
+static bool stands_alone(const struct fxt_registry *reg, const struct fxt_record *r)
+{
+	const struct fxt_provider *p = reg->provider;
+	bool all;
+
+	if (!fxt_is_strict(r) || r->late_padding)
+		return false;
+	if (r->type == FXT_METADATA)
+		return fxt_inner_is_told(reg, r);
+	if (fxt_registers(r->type))
+		return r->words > 1 && r->id;
+	const bool timed = r->has_timestamp && p->timed >= TIMES_KNOWN;
+	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || timed) && all && (!timed || time_fits(p, r));
+}
+
+/* Decodes the record at `at`, as long as the bytes suffice that may be examined for single records. */
+static bool decode_single(struct fxt_resync *y, uint64_t at)
+{
+	const bool decoded = y->single_budget && fxt_decode_other(y, at);
+	const uint64_t work = y->other.work;
+
+	y->single_budget -= work < y->single_budget ? work : y->single_budget;
+	return decoded;
+}
+
+uint64_t fxt_inner_single(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until)
+{
+	const struct fxt_record *o = &y->other;
+
+	y->single_budget += (until - from) * BUDGET_FACTOR;
+	for (uint64_t at = from + FXT_WORD; at < until && until - at >= FXT_WORD && y->window.status == TM_OK; at += FXT_WORD)
+		if (decode_single(y, at) && o->words <= (until - at) / FXT_WORD && stands_alone(reg, o))
+			return at;
+	return until;
+}
+
+uint64_t fxt_inner_torn(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t last, uint64_t end)
+{
+	const struct fxt_record *o = &y->other;
+
+	if (end - last > INNER_WORDS * FXT_WORD)
+		return end;
+	y->single_budget += (end - last) * BUDGET_FACTOR;
+	for (uint64_t at = last + FXT_WORD; at < end && y->window.status == TM_OK; at += FXT_WORD)
+		if (decode_single(y, at) && o->words > (end - at) / FXT_WORD && stands_alone(reg, o) &&
+		    fxt_next_is_sound(y, at + o->words * FXT_WORD))
+			return at;
+	return end;
 }

@@ -13,6 +13,12 @@ bool fxt_inner_swallowed(struct fxt_resync *y, const struct fxt_registry *reg, u
 			 uint64_t *first);
 /* Where inside [from, until), which is taken for one record, sound records begin that end with it; until: there are none. */
 uint64_t fxt_inner_last(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until);
+/* Where in [from, until), behind the word at `from`, a single sound record begins that is evidence by itself: between two that are
+ * damaged none follows it. until: there is none. */
+uint64_t fxt_inner_single(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t from, uint64_t until);
+/* Where in [last, end), which was taken for a record, a sound one begins that goes on beyond `end`, and after which sound ones
+ * follow: bytes of the first are missing. end: there is none. */
+uint64_t fxt_inner_torn(struct fxt_resync *y, const struct fxt_registry *reg, uint64_t last, uint64_t end);
 
 /* Sound records begin at `first`, in what the record at `from` claims: where they begin, if the word in front of them is the record
  * that says whose they are. */

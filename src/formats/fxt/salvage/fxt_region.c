@@ -1,6 +1,7 @@
 #include "formats/fxt/salvage/fxt_region.h"
 
 #include "formats/fxt/salvage/fxt_inner.h"
+#include "formats/fxt/scan/fxt_journal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static void zeros(struct fxt_walk *w)
 		struct fxt_record *r = &w->record;
 		fxt_record_clear(r);
 		struct fxt_resume resume = fxt_resync(&w->resync, until - FXT_WORD, r);
-		until = resume.at;
+		until = fxt_inner_single(&w->resync, &w->registry, until - FXT_WORD, resume.at);
 		snprintf(say, sizeof(say), "%" PRIu64 " zero words, and %" PRIu64 " bytes up to the next sound record",
 			 (end - from) / FXT_WORD, until - from - (end - from) / FXT_WORD * FXT_WORD);
 	}
@@ -178,10 +179,12 @@ void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule)
 		fxt_region(w, FXT_RULE_zero_filled_tail, from, w->report.here.size, r, TM_UNKNOWN_COUNT, 1, say);
 		return;
 	}
-	if (resume.shifted) {
+	const uint64_t single = resume.exactly_one ? resume.at : fxt_inner_single(&w->resync, &w->registry, from, resume.at);
+	if (resume.shifted && single == resume.at) {
 		fxt_region_misaligned(w, r, resume.at);
 		return;
 	}
+	resume.at = single;
 	if (rule == FXT_RULE_truncated_record && resume.at < w->report.here.size)
 		rule = FXT_RULE_record_past_end;
 	if (!r->fatal && resume.at < from + r->words * FXT_WORD)
@@ -217,4 +220,25 @@ void fxt_region_broken(struct fxt_walk *w, struct fxt_record *r)
 		return;
 	}
 	fxt_region_resume(w, r, rule);
+}
+
+bool fxt_region_goes_back(struct fxt_walk *w)
+{
+	struct fxt_position *here = &w->report.here;
+	const uint64_t end = here->at, last = here->records ? fxt_position_recent(here, 1) : end;
+	const struct fxt_record *o = &w->resync.other;
+
+	/* What was corrected in it would have to be taken back as well. */
+	if (last >= end || last < w->repair.keep_from || w->doubt.faulty == end || !fxt_decode_other(&w->resync, last) ||
+	    last + o->words * FXT_WORD != end || o->type == FXT_METADATA || o->type == FXT_INITIALIZATION)
+		return false;
+	const uint64_t header = o->header, at = fxt_inner_torn(&w->resync, &w->registry, last, end);
+	if (at == end)
+		return false;
+	fxt_journal_unregister(&w->registry, header, last);
+	here->records--;
+	here->at = last;
+	fxt_region(w, FXT_RULE_swallowed_records, last, at, NULL, TM_EXACT, 1,
+		   "bytes of the record are missing: it takes in the beginning of the one behind it");
+	return true;
 }

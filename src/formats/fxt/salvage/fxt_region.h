@@ -16,6 +16,9 @@ void fxt_bad_magic_at(struct fxt_walk *w, struct fxt_record *r, unsigned rule);
 void fxt_region_misaligned(struct fxt_walk *w, const struct fxt_record *r, uint64_t until);
 /* Finds where to go on behind what is broken at the position, and reports what lies in between under `rule`. */
 void fxt_region_resume(struct fxt_walk *w, struct fxt_record *r, unsigned rule);
+/* The record at the position is faulty. Whether the one in front of it took in its beginning, since bytes of that are missing:
+ * drops it then, unless others depend on it, and goes on at what it took in. */
+bool fxt_region_goes_back(struct fxt_walk *w);
 /* Takes the record at the position, of which `rule` says that its size is damaged, if its content ends at `until` and is sound.
  * False: that is not so. */
 bool fxt_region_resized(struct fxt_walk *w, struct fxt_record *r, unsigned rule, uint64_t until);

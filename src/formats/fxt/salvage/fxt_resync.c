@@ -368,13 +368,25 @@ static struct fxt_resume resume_by_search(struct fxt_resync *y, uint64_t bad)
 	return (struct fxt_resume){ .at = y->size };
 }
 
+/* The same, once for all that is broken up to where it leads: single records may be in between. */
+static struct fxt_resume resume_by_last_search(struct fxt_resync *y, uint64_t bad)
+{
+	struct fxt_search *f = &y->found;
+
+	if (bad <= f->from || bad >= f->resume.at || (bad - f->from) % FXT_WORD) {
+		f->from = bad;
+		f->resume = resume_by_search(y, bad);
+	}
+	return f->resume;
+}
+
 struct fxt_resume fxt_resync(struct fxt_resync *y, uint64_t bad, const struct fxt_record *r)
 {
 	struct fxt_resume resume = resume_by_size(y, bad, r);
 
 	if (resume.at == bad)
 		resume = resume_by_content(y, bad, r);
-	return resume.at == bad ? resume_by_search(y, bad) : resume;
+	return resume.at == bad ? resume_by_last_search(y, bad) : resume;
 }
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder)
@@ -383,7 +395,7 @@ void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct w
 	y->walk = walk;
 	y->decoder = decoder;
 	y->size = source->size;
-	y->inner_budget = y->lost_budget = BUDGET_START;
+	y->inner_budget = y->lost_budget = y->single_budget = BUDGET_START;
 }
 
 void fxt_resync_close(struct fxt_resync *y)

@@ -6,6 +6,13 @@
 #include "formats/fxt/decode/fxt_decode.h"
 #include "formats/fxt/scan/fxt_table.h"
 
+/* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
+struct fxt_resume {
+	uint64_t at;
+	bool shifted;	  /* off the grid */
+	bool exactly_one; /* just the one broken record lies in between */
+};
+
 struct fxt_resync {
 	struct window window;		    /* for reading at other offsets than the walk; its status is sticky */
 	const struct window *walk;	    /* the walk's, which is never moved from here */
@@ -15,14 +22,12 @@ struct fxt_resync {
 	uint64_t looks;			    /* fxt_resync_provider() so far */
 	uint64_t inner_budget, inner_until; /* bytes that may be examined inside records; where it was last topped up */
 	uint64_t lost_budget;		    /* the same inside regions of damage */
-	struct fxt_record other;	    /* what was decoded last */
-};
-
-/* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
-struct fxt_resume {
-	uint64_t at;
-	bool shifted;	  /* off the grid */
-	bool exactly_one; /* just the one broken record lies in between */
+	uint64_t single_budget;		    /* and for single records in them */
+	struct fxt_search {
+		uint64_t from;
+		struct fxt_resume resume;
+	} found;		 /* the last search, behind `from` */
+	struct fxt_record other; /* what was decoded last */
 };
 
 void fxt_resync_open(struct fxt_resync *y, struct source *source, const struct window *walk, const struct fxt_decoder *decoder);

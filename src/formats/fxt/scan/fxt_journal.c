@@ -182,3 +182,21 @@ void fxt_journal_undo(struct fxt_registry *reg, unsigned n)
 		reg->journal.count--;
 	}
 }
+
+void fxt_journal_unregister(struct fxt_registry *reg, uint64_t header, uint64_t at)
+{
+	struct fxt_tables *t = reg->provider->tables;
+
+	if (!fxt_registers(header & 15) || t == &reg->no_tables)
+		return;
+	if (reg->journal.count && fxt_journal_last(reg, 1)->at == at) {
+		fxt_journal_undo(reg, 1);
+		return;
+	}
+	const uint32_t index = (uint32_t)fxt_bits(header, 16, (header & 15) == FXT_THREAD ? 8 : 15);
+	if ((header & 15) == FXT_THREAD)
+		t->threads[index].state = 0;
+	else if (index && t->pages[index / FXT_PAGE] != reg->no_tables.pages[index / FXT_PAGE])
+		t->pages[index / FXT_PAGE]->state[index % FXT_PAGE] = 0;
+	reg->provider->version = ++reg->versions;
+}

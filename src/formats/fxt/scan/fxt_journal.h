@@ -26,4 +26,7 @@ void fxt_journal_thread(struct fxt_registry *reg, uint32_t index, uint64_t proce
  * look at the changes before. Strings and threads that had a placeholder are not registered any more. */
 void fxt_journal_undo(struct fxt_registry *reg, unsigned n);
 
+/* The last record that was accepted, at `at` and with that header, is dropped: what it registered is not registered any more. */
+void fxt_journal_unregister(struct fxt_registry *reg, uint64_t header, uint64_t at);
+
 #endif

@@ -108,6 +108,9 @@ static bool covers_records(struct fxt_walk *w, struct fxt_record *r, uint64_t fr
 		}
 		first = fxt_inner_section(&w->resync, &w->registry, from, first);
 	}
+	const uint64_t single = fxt_inner_single(&w->resync, &w->registry, from, first);
+	exact = exact && single == first;
+	first = single;
 	snprintf(say, sizeof(say), "the size field says %" PRIu64 " words, and sound records begin after %" PRIu64, r->words,
 		 (first - from) / FXT_WORD);
 	fxt_region(w, FXT_RULE_swallowed_records, from, first, r, exact ? TM_EXACT : TM_AT_LEAST, 1, say);
@@ -254,6 +257,8 @@ static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 	fxt_decode(&w->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
 		check_late_padding(w, r);
+	if ((r->fatal || is_loose(r) || r->issues.worst == TM_ERROR) && fxt_region_goes_back(w))
+		return;
 	if (r->fatal)
 		fxt_region_broken(w, r);
 	else

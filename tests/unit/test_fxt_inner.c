@@ -1,0 +1,148 @@
+/* salvage/fxt_inner.c: sound records that stand between damaged ones, or that a torn one took in. */
+#include "unit.h"
+
+#include "core/bundle.h"
+#include "core/format.h"
+#include "formats/fxt/decode/fxt_decode.h"
+
+/* Events in front of the damage and behind it: from eight times on it is known how far apart they are. */
+#define EVENTS 10u
+/* A word that no record begins with: its size is 0. */
+#define NOISE UINT64_C(0xa5a5a5a5a5a50003)
+
+static struct bytes out;
+static uint64_t now;
+
+static void event(uint64_t header, uint64_t time)
+{
+	bytes_u64(&out, header);
+	bytes_u64(&out, time);
+}
+
+/* An instant of string 1 and thread 1. */
+static void instant(void)
+{
+	now += 100;
+	event(fxt_header(FXT_EVENT, 2) | fxt_field(24, 8, 1) | fxt_field(32, 16, 1) | fxt_field(48, 16, 1), now);
+}
+
+static void instants(void)
+{
+	for (unsigned i = 0; i < EVENTS; i++)
+		instant();
+}
+
+static void begin(void)
+{
+	bytes_free(&out);
+	out = (struct bytes){ 0 };
+	now = UINT64_C(1) << 40;
+	bytes_u64(&out, FXT_MAGIC);
+	bytes_u64(&out, fxt_header(FXT_STRING, 2) | fxt_field(16, 15, 1) | fxt_field(32, 15, 4));
+	bytes_append(&out, "name\0\0\0", FXT_WORD);
+	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 1));
+	event(1000, 1001);
+	instants();
+}
+
+/* Records that are found, and how many errors. */
+static uint64_t records(uint64_t *errors)
+{
+	const struct format *format = formats[0];
+	struct tracemend_options options = { 0 };
+	struct tracemend_error error = { 0 };
+
+	for (size_t i = 0; i < formats_count; i++)
+		if (!strcmp(formats[i]->public.name, "fxt"))
+			format = formats[i];
+	assert_false(out.failed);
+	struct bundle *b = bundle_open_memory("capture", out.data, out.size, &options, &error);
+	assert_non_null(b);
+	struct findings *f = findings_new(fxt_rules, FXT_RULE_COUNT, &options);
+	assert_non_null(f);
+	struct scan s = { .in = b, .profile = "latest", .findings = f };
+	assert_int_equal(format->scan(&s), TM_OK);
+	*errors = findings_errors(f);
+	findings_free(f);
+	bundle_free(b);
+	return s.records;
+}
+
+#define SOUND (3 + 2 * EVENTS)
+
+static void a_record_between_two_damaged_ones_is_found(void **state)
+{
+	uint64_t errors;
+
+	(void)state;
+	begin();
+	event(NOISE, now + 10);
+	instant();
+	event(NOISE, now + 10);
+	instants();
+	assert_int_equal(records(&errors), SOUND + 1);
+	/* One whose time is far from all others is no evidence. */
+	begin();
+	event(NOISE, now + 10);
+	now <<= 20;
+	instant();
+	now >>= 20;
+	event(NOISE, now + 10);
+	instants();
+	assert_int_equal(records(&errors), SOUND);
+}
+
+static void a_record_between_zeros_is_found(void **state)
+{
+	uint64_t errors;
+
+	(void)state;
+	begin();
+	event(0, 0);
+	instant();
+	event(0, 0);
+	instants();
+	assert_int_equal(records(&errors), SOUND + 1);
+}
+
+/* A thread record without its last word takes in the header of the event behind it. */
+static void what_a_torn_record_took_in_is_found(void **state)
+{
+	uint64_t errors;
+
+	(void)state;
+	begin();
+	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 2));
+	bytes_u64(&out, 1000);
+	instants();
+	assert_int_equal(records(&errors), SOUND);
+	assert_int_equal(errors, 1);
+}
+
+/* Of a torn one that replaces thread 1, the one before is in force again. */
+static void a_torn_registration_is_taken_back(void **state)
+{
+	uint64_t errors;
+
+	(void)state;
+	begin();
+	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 1));
+	bytes_u64(&out, 1000);
+	instants();
+	assert_int_equal(records(&errors), SOUND);
+	assert_int_equal(errors, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_between_two_damaged_ones_is_found),
+		cmocka_unit_test(a_record_between_zeros_is_found),
+		cmocka_unit_test(what_a_torn_record_took_in_is_found),
+		cmocka_unit_test(a_torn_registration_is_taken_back),
+	};
+
+	int failed = RUN(tests);
+	bytes_free(&out);
+	return failed;
+}
