@@ -62,12 +62,35 @@ bool tracedat_page_record_begins(const struct tracedat_page *p, uint32_t at)
 	       pid <= TRACEDAT_PID_MAX && tracedat_pid_known(&p->w->texts, pid);
 }
 
-uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open)
+/* The first such row at `at`, or a multiple of four bytes behind it; UINT32_MAX: there is none. What was found is kept for the next
+ * search, so that all of them together take time that is linear in the page. */
+static uint32_t chain_find(struct tracedat_page *p, uint32_t at, bool open)
 {
-	for (at += 4; at < p->limit && p->limit - at >= 4 + TRACEDAT_COMMON_MIN; at += 4)
-		if (tracedat_page_chain(p, at, open))
-			return at;
-	return 0;
+	struct tracedat_chains *c = &p->chains;
+	uint32_t *next = &c->next[at & 3];
+
+	if (c->limit != p->limit || c->open != open)
+		*c = (struct tracedat_chains){ .limit = p->limit, .open = open };
+	if (*next >= at)
+		return *next;
+	for (*next = UINT32_MAX; at < p->limit && p->limit - at >= 4 + TRACEDAT_COMMON_MIN; at += 4)
+		if (tracedat_page_chain(p, at, open)) {
+			*next = at;
+			break;
+		}
+	return *next;
+}
+
+uint32_t tracedat_page_resync(struct tracedat_page *p, uint32_t at, bool open)
+{
+	uint32_t best = chain_find(p, at + 4, open);
+
+	/* Where bytes were inserted or removed, records are not at multiples of four any more. */
+	for (uint32_t step = 1; step < 4 && (best == UINT32_MAX || p->where->shift); step++) {
+		const uint32_t found = chain_find(p, at + 4 + step, open);
+		best = found < best ? found : best;
+	}
+	return best == UINT32_MAX ? 0 : best;
 }
 
 bool tracedat_page_goes_on(struct tracedat_page *p, uint32_t at, uint32_t id)

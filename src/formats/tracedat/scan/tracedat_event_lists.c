@@ -393,6 +393,8 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 					    "the system ftrace is listed here, expected only in its own block");
 	}
 	w->events.doubtful = odd;
+	/* The text of a format that lost its beginning. */
+	w->events.lost |= memchr(name, '\n', length - 1) != NULL;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);

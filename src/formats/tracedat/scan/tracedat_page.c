@@ -49,7 +49,7 @@ static const uint8_t *page_next(struct tracedat_page *p)
 		w->pages.next = malloc(TRACEDAT_PAGE_MAX);
 	if (!w->pages.next)
 		tracedat_no_memory(w);
-	else if (source_read(w->source, p->where->offset + size, w->pages.next, size) == TM_OK)
+	else if (source_read(w->source, p->where->offset + size + (uint64_t)(int64_t)p->where->shift, w->pages.next, size) == TM_OK)
 		return w->pages.next;
 	return NULL;
 }
@@ -232,14 +232,14 @@ static enum tracedat_verdict page_end(struct tracedat_page *p, uint64_t commit, 
 {
 	uint32_t kept = end - p->removed;
 
-	if (!p->records)
+	if (!p->records || kept > p->room)
 		return TRACEDAT_LEAVE;
 	commit_edit(p,
 		    kept | (commit & TRACEDAT_COMMIT_MISSED_EVENTS
 				    ? (commit & ~(uint64_t)(TRACEDAT_COMMIT_LENGTH | TRACEDAT_COMMIT_MISSED_STORED))
 				    : 0),
 		    rule, "the length up to which the records are valid");
-	zeros_edit(p, p->head + end, p->capacity - end, p->capacity - kept, rule, "zeros after the last valid record");
+	zeros_edit(p, p->head + end, p->capacity - end, p->room - kept, rule, "zeros after the last valid record");
 	return TRACEDAT_PATCH;
 }
 
@@ -431,6 +431,7 @@ static void page_restart(struct tracedat_page *p, uint64_t ts)
 	p->time = p->sync_time = ts;
 	p->records = p->bad = p->removed = p->cleared = p->last = p->sync = p->trusted = p->sure = 0;
 	p->carry = 0;
+	p->chains = (struct tracedat_chains){ 0 };
 	p->unsure = UINT32_MAX;
 	p->cut = p->holed = false;
 }
@@ -471,6 +472,24 @@ static void page_tail(struct tracedat_page *p, uint64_t commit, uint32_t length)
 		tracedat_page_doubt_before(p, length);
 }
 
+/* Bytes inside of the page were inserted or removed: its data ends elsewhere than its length says. */
+static enum tracedat_verdict page_uneven(struct tracedat_page *p, uint64_t ts, uint64_t commit, uint64_t old)
+{
+	const uint32_t there = p->where->available ? p->where->available - p->head : p->capacity;
+	const int64_t limit = (int64_t)p->limit + p->where->shift;
+
+	p->limit = limit < 0 ? 0 : limit < there ? (uint32_t)limit : there;
+	uint32_t end = page_walk_bounded(p, ts);
+	/* The walk went on as if nothing was there. */
+	if (!p->holed)
+		tracedat_page_doubt(p, 0, end, "bytes of this page were inserted or removed, and nothing shows where");
+	p->holed = true;
+	page_remember(p, ts, old);
+	return p->emitting
+		       ? page_trim(p, commit & ~(uint64_t)TRACEDAT_COMMIT_MISSED_STORED, end, TRACEDAT_RULE_cpu_offset_alignment)
+		       : TRACEDAT_KEEP;
+}
+
 static enum tracedat_verdict page_check(struct tracedat_page *p)
 {
 	struct tracedat_walk *w = p->w;
@@ -488,7 +507,7 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 		return page_blank(p);
 	uint32_t length = (uint32_t)(commit & TRACEDAT_COMMIT_LENGTH);
 	p->time = p->sync_time = ts;
-	if (length > p->capacity)
+	if (length > p->room)
 		return page_too_long(p, ts, commit, old);
 	page_missed(p, &commit, length);
 	if (!length)
@@ -505,6 +524,8 @@ static enum tracedat_verdict page_check(struct tracedat_page *p)
 	}
 	bool unaligned = p->failed;
 	p->limit = length & ~3u;
+	if (p->where->shift && !p->where->ends && !unaligned)
+		return page_uneven(p, ts, commit, old);
 	/* Of a cut page only the existing bytes count; the cut is reported already. */
 	uint32_t there = p->where->available ? p->where->available - p->head : p->capacity;
 	if (p->limit > there) {
@@ -588,13 +609,14 @@ enum tracedat_verdict tracedat_page_check(struct tracedat_walk *w, struct traced
 				   .where = where,
 				   .head = tracedat_page_data(&w->shape),
 				   .be = w->shape.big_endian,
-				   .capacity = tracedat_page_capacity(&w->shape, stream->page_size),
+				   .room = tracedat_page_capacity(&w->shape, stream->page_size),
 				   .unsure = UINT32_MAX,
 				   .latest = UINT64_MAX,
 				   .emitting = w->emitting };
 	enum tracedat_verdict verdict = TRACEDAT_KEEP;
 
 	p.data = page + p.head;
+	p.capacity = p.room + (where->shift > 0 ? (uint32_t)where->shift : 0);
 	edits_clear(&w->pages.edits);
 	if (w->shape.old_ring)
 		old_ring_walk(&p);

@@ -48,10 +48,18 @@ struct tracedat_page_place {
 	bool in_chunk;
 	uint32_t in;	    /* offset of the page in the decoded chunk */
 	uint32_t available; /* bytes of the page that are there; 0: all */
+	int32_t shift;	    /* bytes that were inserted in the page, or (negative) removed: the next page shows it */
 	bool more;	    /* another page of the CPU follows at once */
+	bool ends;	    /* the file ends in it: bytes may be missing at its end as well */
 };
 
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
+
+/* Where rows of sound records begin behind damage, by their offset modulo four; 0: not looked for. */
+struct tracedat_chains {
+	uint32_t limit, next[4];
+	bool open;
+};
 
 /* What a walk over one page carries along. */
 struct tracedat_page {
@@ -60,9 +68,10 @@ struct tracedat_page {
 	const uint8_t *bytes; /* of the page */
 	const uint8_t *data;  /* behind its header */
 	const struct tracedat_page_place *where;
-	uint32_t head;	/* bytes of the header */
-	uint32_t limit; /* of the data that is walked */
-	uint32_t capacity;
+	uint32_t head;	   /* bytes of the header */
+	uint32_t limit;	   /* of the data that is walked */
+	uint32_t capacity; /* of what is walked: the page's own, and bytes that were inserted in it */
+	uint32_t room;	   /* the page's own */
 	uint32_t records, bad;
 	uint32_t blind;	      /* records of events whose format is lost */
 	uint32_t fast;	      /* records that the fast path took */
@@ -73,6 +82,7 @@ struct tracedat_page {
 	uint32_t sync;	      /* where the chain of records that is walked begins, at sync_time */
 	uint64_t dangling;    /* what time stamps behind the last record add, modulo 2^64 */
 	uint64_t sync_time;
+	struct tracedat_chains chains;
 	uint32_t trusted; /* up to here words are known to lead from one sound record to the next */
 	uint32_t unsure;  /* from here on times hang on what was lost; UINT32_MAX: they do not */
 	uint32_t sure;	  /* behind the last absolute time; 0: that of the page */
@@ -123,7 +133,7 @@ void tracedat_line_give(struct tracedat_walk *w, uint64_t offset, const uint8_t 
 /* Whether records that their formats allow follow each other from `at` on: several, or all up to the end of the data. */
 bool tracedat_page_chain(const struct tracedat_page *p, uint32_t at, bool open);
 /* Where such records begin, at least 4 bytes behind `at`; 0: nowhere. */
-uint32_t tracedat_page_resync(const struct tracedat_page *p, uint32_t at, bool open);
+uint32_t tracedat_page_resync(struct tracedat_page *p, uint32_t at, bool open);
 /* Whether a record that its format allows stands there, of which the length of the page may have cut the end. */
 bool tracedat_page_record_whole(const struct tracedat_page *p, uint32_t at);
 /* Whether the beginning of such a record stands there, whose end may be missing. */

@@ -101,6 +101,9 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 	const uint8_t *p = window_at(&w->window, c->from, there);
 	if (!p || (there == size && bytes_are_zero(p, size)))
 		return;
+	/* It begins there, and was hit inside. */
+	if (tracedat_page_cut_sound(&w->shape, tracedat_known(w), p, (uint32_t)there, size))
+		return;
 	/* Where the next one is a page, only this one was hit; a moved page may seem to be one without records. */
 	uint32_t records = 0;
 	p = c->length >= 2 * (uint64_t)size ? window_at(&w->window, c->from + size, size) : NULL;

@@ -101,5 +101,5 @@ const char *tracedat_clock_selected(const struct tracedat_directory *dir, size_t
 		return NULL;
 	const struct tracedat_option *o = &dir->options[dir->clock_option];
 	const char *name = tracedat_clock_name((const char *)o->block->data + o->at, o->size, length);
-	return name && *length ? name : NULL;
+	return name && *length && !memchr(name, 0, *length) ? name : NULL;
 }
