@@ -2,14 +2,14 @@
 """Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
 description of 1.0 that is lost, a header that changes its place with other bytes, bytes that came into a header, a text of a declaration that
 takes in all behind it, bytes that are missing in one, or too many in a text of an event, a hole up to the begin stamp of the second block, pieces
-of data that changed places, a size that leads over the next block, a begin of zero, an escape for a size, declarations that
+of data that changed places, sectors that did, a size that leads over the next block, a begin of zero, an escape for a size, declarations that
 end too early. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented, nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
 or their file ends too early, up to a tenth of the events of a trace of 60 KB may be lost.
 
     hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
 --seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
 --part   one of the parts: clock, number, name, swap, lost, insert, text, missing, longer, begin, exchange, swallow, zero,
-         escape, end
+         escape, end, sector
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
@@ -29,6 +29,7 @@ from truth_damage import Edit, Hit, apply  # noqa: E402
 VERSIONS = ("0.6", "0.7", "0.8", "1.0", "2.0", "2.2", "2.3", "2.6")
 CLOCK = lttng_events.TIMES
 LOSSES = 10
+SECTORS = 10
 LARGE, MEDIUM, EXCHANGED = 60 << 10, 16 << 10, 9728
 
 
@@ -152,6 +153,14 @@ def exchanges(capture, _rng):
         yield name, EXCHANGED, [Edit(name, EXCHANGED, 512, (name, EXCHANGED + 512, 512)), Edit(name, EXCHANGED + 512, 512, (name, EXCHANGED, 512))]
 
 
+def sectors(capture, rng):
+    """Two sectors of a data file change places, anywhere."""
+    name = max(sorted({event[0] for event in capture.original.events if event[4] == "event"}), key=lambda name: len(capture.files[name]))
+    for _ in range(SECTORS):
+        a, b = sorted(512 * n for n in rng.sample(range(len(capture.files[name]) // 512), 2))
+        yield name, f"{a}-{b}", [Edit(name, a, 512, (name, b, 512)), Edit(name, b, 512, (name, a, 512))]
+
+
 def stamped(capture, files=3):
     """(file, offset, version's layout, byte order) of block headers of some files, by their magic numbers."""
     for name in sorted({event[0] for event in capture.original.events if event[4] == "event"})[:files]:
@@ -201,7 +210,8 @@ def ends(capture, _rng):
 
 
 PARTS = {"missing": missing, "longer": longer, "begin": begins, "exchange": exchanges, "clock": clocks, "number": numbers, "name": names,
-         "swap": swaps, "lost": losses, "insert": inserts, "text": texts, "swallow": swallows, "zero": zeros, "escape": escapes, "end": ends}
+         "swap": swaps, "lost": losses, "insert": inserts, "text": texts, "swallow": swallows, "zero": zeros, "escape": escapes, "end": ends,
+         "sector": sectors}
 
 
 def hits_of(tool, options):
@@ -212,10 +222,10 @@ def hits_of(tool, options):
         versions = {"name": VERSIONS[:3], "number": VERSIONS[3:], "lost": ("1.0",), "swap": ("2.3", "2.5", "2.6"),
                     "text": VERSIONS[4:], "missing": VERSIONS[3:], "longer": ("1.0", "2.1", "2.6"), "begin": ("2.0", "2.3"),
                     "exchange": ("2.2",), "swallow": ("2.5", "2.6"), "end": ("1.0", "2.3", "2.6"),
-                    "escape": VERSIONS[:4]}.get(part, VERSIONS)
+                    "escape": VERSIONS[:4], "sector": ("2.1", "2.6")}.get(part, VERSIONS)
         for version in versions:
             for seed in (17,) if part == "exchange" else range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
-                capture = generated(tool, version, seed, LARGE if part in ("text", "swallow", "end") else MEDIUM if part in ("longer", "begin", "exchange") else None)
+                capture = generated(tool, version, seed, LARGE if part in ("text", "swallow", "end", "sector") else MEDIUM if part in ("longer", "begin", "exchange") else None)
                 for name, at, new in make(capture, random.Random(f"{part} {version} {seed}")) if capture else ():
                     edits = new if isinstance(new, list) else [Edit(name, at, len(new), new)] if isinstance(new, bytes) \
                         else [Edit(name, at, new[2], new), Edit(name, 0, new[2], (name, at, new[2]))]

@@ -36,6 +36,8 @@ static const char why_torn[] = "stands right before bytes that are not an event"
 static const char why_resized[] = "a part of this event was wrong: its other values may be damaged as well";
 static const char why_crossed[] = "the data ended within this event: that end or the event is wrong";
 static const char why_misread[] = "the clock leaps here, up to bytes that are not an event: these may be misread";
+static const char why_part[] = "a part of another place may stand here: the clock leaps at one end of it, and the other is damaged";
+static const char why_moved[] = "a part of another place may stand here: by its stamps it belongs where other events are damaged";
 static const char why_behind[] = "directly follows bytes that are not an event";
 static const char why_missing[] =
 	"the end of the header before these is lost: bytes may be missing in between, and laps of the clock";
@@ -199,6 +201,48 @@ static void put_doubts(struct lttng_trace *t, const struct source *s, const stru
 		(void)put_misread(t, s, w, &misread, w->at.kept, w->at.kept);
 }
 
+/* Whether the block is to be searched for parts of another place: it is damaged, or one in front of it is. */
+static bool may_have_parts(struct lttng_trace *t, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	const bool damaged = w->edits->edits.count || w->edits->guess_count || w->out.torn || w->out.end_moved || w->out.broken;
+
+	if (w->file->metadata || t->coding.layout->era < LTTNG_TRACE_MARKERS || (!damaged && !t->parts))
+		return false;
+	if (!t->parts) {
+		t->parts = calloc(1, sizeof(*t->parts));
+		if (!t->parts)
+			return lttng_no_memory(t);
+		t->parts->first = b->frame->offset;
+	}
+	return true;
+}
+
+/* Events of a part of another place, between a leap of the clock and damage. */
+static void put_parts(struct lttng_trace *t, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
+{
+	struct lttng_parts parts;
+	uint64_t from, to;
+
+	if (!may_have_parts(t, b, w))
+		return;
+	lttng_parts_open(t, &parts, w, b->data_end);
+	while (lttng_parts_next(t, w, &parts, &from, &to))
+		doubt(t->s->plan, s, b->frame->offset + from, to - from, why_part);
+}
+
+void lttng_repair_file_end(struct lttng_trace *t, struct lttng_file *f)
+{
+	uint64_t from, to;
+
+	if (!t->parts)
+		return;
+	lttng_parts_front(t, f);
+	for (size_t i = 0; t->status == TM_OK && lttng_parts_moved(t->parts, &i, &from, &to);)
+		doubt(t->s->plan, f->source, from, to - from, why_moved);
+	free(t->parts);
+	t->parts = NULL;
+}
+
 /* Events that are doubtful by themselves, and that stay. */
 static void put_guesses(struct plan *p, const struct source *s, const struct lttng_block *b, const struct lttng_walk *w)
 {
@@ -220,6 +264,7 @@ static void put_data(struct lttng_trace *t, struct lttng_file *f, const struct l
 
 	edits_apply(&w->edits->edits, p, f->output, f->source, base, t->coding.layout->size, b->data_end);
 	put_doubts(t, f->source, b, w);
+	put_parts(t, f->source, b, w);
 	put_guesses(p, f->source, b, w);
 	/* The last event may have the wrong stamp by which the next one is none; what made it so may begin in the one before it. */
 	const uint64_t torn = w->out.stopped ? lttng_walk_before(w, lttng_walk_torn(w)) : lttng_walk_torn(w);

@@ -18,6 +18,8 @@ void lttng_repair_extras(struct scan *s);
 
 /* lttng_repair.c: what becomes of a block in the output. */
 void lttng_repair_block(struct lttng_trace *t, struct lttng_file *f, struct lttng_block *b, const struct lttng_walk *w);
+/* Behind the last block of a file. */
+void lttng_repair_file_end(struct lttng_trace *t, struct lttng_file *f);
 /* Appends a block of `data` bytes, from its header on, with events up to `end`; the header is filled in after that of the block
  * before. */
 void lttng_repair_new_block(struct lttng_trace *t, struct lttng_file *f, uint8_t *block, size_t data, uint64_t end, unsigned rule);

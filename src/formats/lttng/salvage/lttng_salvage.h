@@ -103,6 +103,45 @@ uint64_t lttng_misread_from(const struct lttng_trace *t, const struct lttng_walk
  * events of another place; `before` counts as w->at.stamp does. Linear in what lies between. */
 bool lttng_misread_leap(const struct lttng_trace *t, const struct lttng_walk *w, bool seam, struct lttng_leap *leap);
 
+/* lttng_parts.c: parts of another place within a block. */
+#define LTTNG_SECTOR 512u
+/* Ends of parts that are remembered: as many as a page can have; and of a file: those behind them are not compared. */
+#define LTTNG_PART_ENDS (LTTNG_PAGE / LTTNG_SECTOR + 1u)
+#define LTTNG_PART_ENDS_ALL 4096u
+struct lttng_part_end {
+	uint64_t at;		/* of the file: a multiple of a sector; 0: none */
+	uint64_t from, to;	/* of the file: the event before it, and the first full stamp behind it, or the end of the data */
+	uint32_t before, after; /* low bits of the stamps on both sides */
+	bool damage;
+};
+struct lttng_part_list {
+	struct lttng_part_end ends[LTTNG_PART_ENDS_ALL];
+	size_t count;
+	uint64_t first; /* of the file: the first block that is damaged */
+};
+struct lttng_parts {
+	uint64_t rel, stamp; /* where it is, and the stamp there */
+	uint64_t limit;	     /* rel: end of the data */
+	uint64_t last;	     /* rel of the event before */
+	uint64_t from;	     /* rel of the first part since the last full stamp; 0: none */
+	size_t edit;	     /* the next one */
+	size_t timed;	     /* ends of the list whose `to` is known */
+	bool damaged;	     /* something was left out behind the event before, */
+	uint64_t hole;	     /* from here on */
+	bool ended;
+	struct lttng_part_end ends[LTTNG_PART_ENDS];
+};
+/* The next block of a file. */
+void lttng_parts_open(const struct lttng_trace *t, struct lttng_parts *p, const struct lttng_walk *w, uint64_t data_end);
+/* The next events that may be such a part, or have wrong times because of one, up to a full stamp. False: there are none. Linear in
+ * the block, over all calls. */
+bool lttng_parts_next(const struct lttng_trace *t, const struct lttng_walk *w, struct lttng_parts *p, uint64_t *from, uint64_t *to);
+/* Goes through the blocks in front of the first damaged one. */
+void lttng_parts_front(struct lttng_trace *t, struct lttng_file *f);
+/* Of a file in which something is damaged: parts without damage, by their stamps from the place where other ends are. From the i-th
+ * end on; offsets of the file. */
+bool lttng_parts_moved(struct lttng_part_list *all, size_t *i, uint64_t *from, uint64_t *to);
+
 /* lttng_repeat.c: bytes that are there twice. */
 /* The first bytes of [from, to) of the file that come again `distance` bytes behind, and are as many. False: there are none, or
  * t->status. Offsets of *found count from `from`. */

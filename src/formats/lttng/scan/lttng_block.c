@@ -339,6 +339,8 @@ void lttng_file_scan(struct lttng_trace *t, struct lttng_file *f)
 		lttng_outline_file(t, f);
 	for (uint64_t at = 0; t->status == TM_OK && lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length)
 		scan_block(t, f, &frame);
+	if (t->s->plan)
+		lttng_repair_file_end(t, f);
 	if (t->s->outline)
 		lttng_outline_file_end(t);
 }

@@ -278,6 +278,7 @@ enum tracemend_status lttng_trace_scan(struct lttng_trace *t)
 void lttng_trace_free(struct lttng_trace *t)
 {
 	lttng_declarations_free(t);
+	free(t->parts);
 	lttng_seen_free(t);
 	lttng_fast_free(t->fast);
 	if (t->edits)

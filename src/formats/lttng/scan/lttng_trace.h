@@ -7,6 +7,7 @@
 
 struct lttng_edits;
 struct lttng_fast;
+struct lttng_part_list;
 struct lttng_seen;
 
 /* What every header of the trace should say. Owner: salvage/lttng_vote.c, then scan/lttng_constants.c. */
@@ -71,9 +72,10 @@ struct lttng_trace {
 	struct lttng_latest latest;
 	enum lttng_laps laps;
 	struct lttng_outline outline;
-	struct lttng_edits *edits; /* owned; of the block in work */
-	struct lttng_seen *seen;   /* owned, by salvage/lttng_stale.c */
-	struct lttng_fast *fast;   /* owned, by scan/lttng_fast.c */
+	struct lttng_edits *edits;     /* owned; of the block in work */
+	struct lttng_part_list *parts; /* owned; of the file in work, if something in it is damaged; else NULL */
+	struct lttng_seen *seen;       /* owned, by salvage/lttng_stale.c */
+	struct lttng_fast *fast;       /* owned, by scan/lttng_fast.c */
 };
 
 /* Remembers the failure; returns false. */
