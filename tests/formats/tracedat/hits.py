@@ -25,6 +25,8 @@ from truth_damage import Edit, Hit, apply  # noqa: E402
 BUFFER, DATE, VERSION = 3, 1, 9
 FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),),
             "cpu": (("v7", "plain"),), "systems": (("v6",),), "shift": (("v6",), ("v7", "plain"))}
+# Further seeds with which something was wrong once.
+ONCE = {"offset": (11, 14), "cpu": (16,)}
 # Of a page with a shift, the records on both sides of it may be lost.
 BESIDE = 4
 
@@ -134,7 +136,7 @@ PARTS = {"option": later, "offset": offsets, "id": identities, "cpu": cpus, "sys
 def hits_of(tool, part, seeds):
     """(title, capture, edit)."""
     for features in FEATURES[part]:
-        for seed in range(1, 1 + seeds):
+        for seed in (*range(1, 1 + seeds), *(once for once in ONCE.get(part, ()) if once > seeds)):
             capture = generated(tool, seed, features)
             for at, new, *removed in PARTS[part](capture) if capture else ():
                 name = f"{part}:{'+'.join(features)}:{seed}:{at}:{'-'.join((*map(str, removed), new.hex()))}"

@@ -110,6 +110,7 @@ struct steps {
 	struct tracedat_walk *w;
 	uint32_t size;
 	uint64_t moved;	    /* how far behind the end that the table states the file ends, modulo 2^64 */
+	bool sized;	    /* its section (version 7) is as long as it says: it has no page more or less */
 	bool absent, extra; /* the file is a page shorter than the table says, or a page longer */
 	bool stepped;
 };
@@ -135,6 +136,8 @@ static int range_away(struct steps *s, const struct tracedat_buffer *b, const st
 		return 0;
 	if (behind)
 		return s->absent ? -1 : 1;
+	if (s->sized && c->from == c->offset && !s->absent && !s->extra)
+		return 0;
 	bool begins = cpu_begins(w, c->from, s->size);
 	if (begins && !s->absent)
 		return 0;
@@ -176,8 +179,10 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 {
 	uint64_t end = stated_end(b), real = tracedat_file_end(w);
 	struct steps s = { .w = w, .size = b->page_size, .moved = end ? real - end : 0 };
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
 	bool all_earlier = false;
 
+	s.sized = section && section->declared == section->size && !section->size_bad && !section->cut;
 	s.absent = end && end == real + s.size;
 	s.extra = end && end + s.size == real && page_time(w, end, s.size);
 	if (!s.extra && !findings_errors(w->findings))

@@ -344,8 +344,12 @@ static bool table_of_another(struct tracedat_walk *w, const struct tracedat_opti
 		return false;
 	for (size_t i = 0; i < w->dir.option_count; i++) {
 		const struct tracedat_option *other = &w->dir.options[i];
-		if (other != o && other->id == TRACEDAT_BUFFER && other->size >= 9 && !other->dropped &&
-		    table_written_for(w, found, load_u64(other->block->data + other->at, w->shape.big_endian), count))
+		if (other == o || other->id != TRACEDAT_BUFFER || other->size < 9 || other->dropped)
+			continue;
+		const uint64_t place = load_u64(other->block->data + other->at, w->shape.big_endian);
+		const uint8_t *tag = window_at(&w->window, place, TRACEDAT_TAG_SIZE);
+		/* One that has a table where it says needs no other. */
+		if (!(tag && tracedat_v6_tag(tag) == 2) && table_written_for(w, found, place, count))
 			return true;
 	}
 	return false;
