@@ -137,9 +137,12 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 	uint64_t bit = UINT64_C(1) << ktrace_kind_index(kind);
 	if (c->singles & bit)
 		chunk_doubt_copy(w, chunk->offset, chunk->offset - c->first[ktrace_kind_index(kind)]);
-	if (kind->single && c->singles & bit)
+	if (kind->single && c->singles & bit) {
+		const uint64_t first = c->first[ktrace_kind_index(kind)];
 		chunk_report(w, KTRACE_RULE_duplicate_singleton_chunk, chunk, KTRACE_CHUNK_HEADER, "a second %s chunk", kind->name);
-	else
+		/* The tag of either may have been hit. */
+		ktrace_odd_report(&w->repair, KTRACE_RULE_duplicate_singleton_chunk, first, first + KTRACE_CHUNK_HEADER);
+	} else
 		c->first[ktrace_kind_index(kind)] = chunk->offset;
 	c->singles |= bit;
 }
