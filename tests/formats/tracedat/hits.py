@@ -26,7 +26,7 @@ BUFFER, DATE, VERSION = 3, 1, 9
 FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),),
             "cpu": (("v7", "plain"),), "systems": (("v6",),), "shift": (("v6",), ("v7", "plain"))}
 # Further seeds with which something was wrong once.
-ONCE = {"offset": (11, 14), "cpu": (16,)}
+ONCE = {"offset": (11, 14), "cpu": (16,), "id": (9,)}
 # Of a page with a shift, the records on both sides of it may be lost.
 BESIDE = 4
 

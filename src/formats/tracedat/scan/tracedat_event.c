@@ -71,7 +71,7 @@ static void event_begin(const struct tracedat_format *p, struct tracedat_event *
 
 	e->fixed = events->common_size > 8 ? events->common_size : 8;
 	e->loose = e->special = from_user(p->system);
-	e->slack = e->loose ? UINT32_MAX : 7;
+	e->slack = e->loose ? TRACEDAT_SLACK_ANY : 7;
 }
 
 static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
@@ -88,7 +88,7 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (f->common)
 			continue;
 		if (f->bad) {
-			e->slack = UINT32_MAX;
+			e->slack = UINT32_MAX; /* nor is it known how short a record may be */
 			e->open = true;
 			continue;
 		}
@@ -96,10 +96,10 @@ static void event_fields(struct tracedat_format *p, struct tracedat_event *e)
 		if (f->open_array)
 			end = f->offset;
 		if (f->open_array || f->dynamic)
-			e->slack = UINT32_MAX;
+			e->slack |= TRACEDAT_SLACK_ANY;
 		e->open |= f->open_array || (f->dynamic && f->size != 4);
 		if (stack && named(p, f, "caller")) {
-			e->slack = UINT32_MAX;
+			e->slack = TRACEDAT_SLACK_ANY;
 			e->open = true;
 			end = f->offset;
 		}
@@ -165,7 +165,7 @@ void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 	text_sanitise(e->name, sizeof(e->name), p->name ? text_quote(shown, p->name, p->name_length) : "unknown");
 	if (placeholder) {
 		e->fixed = w->events.common_size > 8 ? w->events.common_size : 8;
-		e->slack = UINT32_MAX;
+		e->slack = TRACEDAT_SLACK_ANY;
 	} else {
 		event_fields(p, e);
 		e->hash = name_hash(p->system, p->name, p->name_length);

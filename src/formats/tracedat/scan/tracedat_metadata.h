@@ -65,6 +65,10 @@ struct tracedat_dynamic {
 	bool text;	 /* char: a NUL is expected */
 };
 
+/* As many bytes behind the fixed ones as there are. Less than half of all numbers, so that a size below the fixed one, less that,
+ * is not taken for one. */
+#define TRACEDAT_SLACK_ANY 0x7fffffffu
+
 struct tracedat_event {
 	uint32_t id;
 	uint32_t fixed;	  /* bytes that a payload has at least */
