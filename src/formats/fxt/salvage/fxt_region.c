@@ -158,7 +158,7 @@ bool fxt_region_resized(struct fxt_walk *w, struct fxt_record *r, unsigned rule,
 	fxt_doubt_accepted(&w->doubt, r, doubtful);
 	if (w->report.status == TM_OK && fxt_repair_record(&w->repair, r, from) != TM_OK)
 		fxt_report_no_memory(&w->report);
-	w->doubt.faulty = until;
+	w->doubt.faulty = w->corrected = until;
 	fxt_position_accept(&w->report.here, from);
 	fxt_record_give(w, r, from);
 	w->previous.header = 0;
@@ -229,8 +229,8 @@ bool fxt_region_goes_back(struct fxt_walk *w)
 	const struct fxt_record *o = &w->resync.other;
 
 	/* What was corrected in it would have to be taken back as well. */
-	if (last >= end || last < w->repair.keep_from || w->doubt.faulty == end || !fxt_decode_other(&w->resync, last) ||
-	    last + o->words * FXT_WORD != end || o->type == FXT_METADATA || o->type == FXT_INITIALIZATION)
+	if (last >= end || w->corrected == end || !fxt_decode_other(&w->resync, last) || last + o->words * FXT_WORD != end ||
+	    o->type == FXT_METADATA || o->type == FXT_INITIALIZATION)
 		return false;
 	const uint64_t header = o->header, at = fxt_inner_torn(&w->resync, &w->registry, last, end);
 	if (at == end)

@@ -240,6 +240,8 @@ static void sound(struct fxt_walk *w, struct fxt_record *r)
 		fxt_report_no_memory(&w->report);
 	if (fxt_is_hit(r))
 		w->doubt.faulty = from + length;
+	if (r->issues.worst == TM_ERROR)
+		w->corrected = from + length;
 	fxt_position_accept(&w->report.here, from);
 	fxt_record_give(w, r, from);
 	w->report.here.at = from + length;

@@ -31,6 +31,7 @@ struct fxt_walk {
 	struct fxt_record record; /* being walked */
 	struct fxt_totals totals;
 	struct fxt_previous previous;
+	uint64_t corrected;		 /* end of the last record that had an error and stays; 0: none */
 	bool magic_written, lost_prefix; /* a magic number was put in front; damage precedes the first record */
 	struct fxt_report report;
 	struct fxt_nesting nesting;
