@@ -236,7 +236,7 @@ bool fxt_region_goes_back(struct fxt_walk *w)
 	if (at == end)
 		return false;
 	fxt_journal_unregister(&w->registry, header, last);
-	here->records--;
+	fxt_position_take_back(here);
 	here->at = last;
 	fxt_region(w, FXT_RULE_swallowed_records, last, at, NULL, TM_EXACT, 1,
 		   "bytes of the record are missing: it takes in the beginning of the one behind it");

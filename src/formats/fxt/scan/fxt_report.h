@@ -16,6 +16,7 @@ struct fxt_position {
 	uint32_t provider;		 /* the current one; paths do not name the anonymous one */
 	bool anonymous;
 	uint64_t records;	     /* accepted so far */
+	uint64_t taken_back;	     /* accepted and given, and dropped since: not among those */
 	uint64_t recent[FXT_RECENT]; /* offsets of the last records that were accepted: that of record n at n % FXT_RECENT */
 };
 
@@ -23,6 +24,13 @@ struct fxt_position {
 static inline void fxt_position_accept(struct fxt_position *here, uint64_t offset)
 {
 	here->recent[here->records++ % FXT_RECENT] = offset;
+}
+
+/* The last record that was accepted is dropped. */
+static inline void fxt_position_take_back(struct fxt_position *here)
+{
+	here->records--;
+	here->taken_back++;
 }
 
 /* Offset of the n-th last record, n from 1 to here->records, or of as early a one as is remembered. */

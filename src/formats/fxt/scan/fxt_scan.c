@@ -454,13 +454,13 @@ enum tracemend_status fxt_scan(struct scan *s)
 		walk(w);
 		finish(w);
 	}
-	s->records = w->report.here.records;
+	s->records = w->report.here.records + w->report.here.taken_back;
 	snprintf(s->version, sizeof(s->version), "%s", w->decoder.big_endian ? "big-endian" : "little-endian");
 	enum tracemend_status status = w->report.status;
 	if (s->plan && status == TM_OK) {
 		fxt_repair_keep(&w->repair, w->report.here.size);
 		fxt_doubt_finish(&w->doubt, &w->report);
-		plan_kept(s->plan, s->records - w->repair.patched - w->repair.moved);
+		plan_kept(s->plan, w->report.here.records - w->repair.patched - w->repair.moved);
 		status = w->report.status == TM_OK && !s->records ? TM_NOTHING : w->report.status;
 	}
 	walk_close(w);
