@@ -1,14 +1,10 @@
 /* decode, scan, salvage and repair of fxt at their bounds: what is left to the walk, what is said, what is corrected. */
-#include "unit.h"
+#include "fxt_check.h"
 
 #include "../../fuzz/capture.h"
-#include "core/format.h"
 #include "core/plan.h"
-#include "formats/fxt/decode/fxt_decode.h"
 #include "formats/fxt/salvage/fxt_resync.h"
 #include "formats/fxt/scan/fxt_report.h"
-
-extern const struct format fxt_format;
 
 /* Events that are taken by the walk before timestamps may differ, and some more. */
 #define WARM 24u
@@ -95,16 +91,9 @@ static void begin(void)
 /* slow: without the fast path. */
 static void scan_as(enum fxt_rule rule, bool slow)
 {
-	struct tracemend_options options = { 0 };
-	struct tracemend_error error = { 0 };
+	struct scan s;
+	struct findings *f = fxt_check(&out, slow, &s);
 
-	assert_false(out.failed);
-	struct bundle *b = bundle_open_memory("capture", out.data, out.size, &options, &error);
-	assert_non_null(b);
-	struct findings *f = findings_new(fxt_rules, FXT_RULE_COUNT, &options);
-	assert_non_null(f);
-	struct scan s = { .in = b, .profile = "latest", .findings = f, .slow = slow };
-	assert_int_equal(fxt_format.scan(&s), TM_OK);
 	memset(&got, 0, sizeof(got));
 	got.fast = s.fast;
 	got.records = s.records;
@@ -117,8 +106,7 @@ static void scan_as(enum fxt_rule rule, bool slow)
 		(void)snprintf(got.path, sizeof(got.path), "%s", got.first.path);
 		(void)snprintf(got.message, sizeof(got.message), "%s", got.first.message);
 	}
-	findings_free(f);
-	bundle_free(b);
+	fxt_check_end(f, &s);
 }
 
 static uint64_t scan(enum fxt_rule rule)

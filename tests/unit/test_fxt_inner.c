@@ -1,9 +1,5 @@
 /* salvage/fxt_inner.c: sound records that stand between damaged ones, or that a torn one took in. */
-#include "unit.h"
-
-#include "core/bundle.h"
-#include "core/format.h"
-#include "formats/fxt/decode/fxt_decode.h"
+#include "fxt_check.h"
 
 /* Events in front of the damage and behind it: from eight times on it is known how far apart they are. */
 #define EVENTS 10u
@@ -48,23 +44,11 @@ static void begin(void)
 /* Records that are found, and how many errors. */
 static uint64_t records(uint64_t *errors)
 {
-	const struct format *format = formats[0];
-	struct tracemend_options options = { 0 };
-	struct tracemend_error error = { 0 };
+	struct scan s;
+	struct findings *f = fxt_check(&out, false, &s);
 
-	for (size_t i = 0; i < formats_count; i++)
-		if (!strcmp(formats[i]->public.name, "fxt"))
-			format = formats[i];
-	assert_false(out.failed);
-	struct bundle *b = bundle_open_memory("capture", out.data, out.size, &options, &error);
-	assert_non_null(b);
-	struct findings *f = findings_new(fxt_rules, FXT_RULE_COUNT, &options);
-	assert_non_null(f);
-	struct scan s = { .in = b, .profile = "latest", .findings = f };
-	assert_int_equal(format->scan(&s), TM_OK);
 	*errors = findings_errors(f);
-	findings_free(f);
-	bundle_free(b);
+	fxt_check_end(f, &s);
 	return s.records;
 }
 
@@ -105,14 +89,13 @@ static void a_record_between_zeros_is_found(void **state)
 	assert_int_equal(records(&errors), SOUND + 1);
 }
 
-/* A thread record without its last word takes in the header of the event behind it. */
-static void what_a_torn_record_took_in_is_found(void **state)
+/* Events behind the record of a thread without its last word, which takes in the header of the first of them. */
+static void torn_thread(unsigned index)
 {
 	uint64_t errors;
 
-	(void)state;
 	begin();
-	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 2));
+	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, index));
 	bytes_u64(&out, 1000);
 	instants();
 	/* It was given, and is dropped. */
@@ -120,19 +103,17 @@ static void what_a_torn_record_took_in_is_found(void **state)
 	assert_int_equal(errors, 1);
 }
 
+static void what_a_torn_record_took_in_is_found(void **state)
+{
+	(void)state;
+	torn_thread(2);
+}
+
 /* Of a torn one that replaces thread 1, the one before is in force again. */
 static void a_torn_registration_is_taken_back(void **state)
 {
-	uint64_t errors;
-
 	(void)state;
-	begin();
-	bytes_u64(&out, fxt_header(FXT_THREAD, 3) | fxt_field(16, 8, 1));
-	bytes_u64(&out, 1000);
-	instants();
-	/* It was given, and is dropped. */
-	assert_int_equal(records(&errors), SOUND + 1);
-	assert_int_equal(errors, 1);
+	torn_thread(1);
 }
 
 int main(void)

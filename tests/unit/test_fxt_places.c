@@ -1,9 +1,5 @@
 /* Places that report rules of fxt and that no file of the corpus reaches: each reports once in a capture made for it. */
-#include "unit.h"
-
-#include "core/bundle.h"
-#include "core/format.h"
-#include "formats/fxt/decode/fxt_decode.h"
+#include "fxt_check.h"
 
 #define THREAD_INLINE 0u
 /* A word that no record begins with: its size is 0. */
@@ -45,34 +41,17 @@ static void put_event(unsigned type, unsigned arguments, uint64_t words, uint64_
 	put(thread);
 }
 
-static const struct format *format_fxt(void)
-{
-	size_t i = 0;
-
-	while (i + 1 < formats_count && strcmp(formats[i]->public.name, "fxt") != 0)
-		i++;
-	return formats[i];
-}
-
 /* How often a rule is reported. severity: of the first finding of it. */
 static uint64_t reported(enum fxt_rule rule, enum tracemend_severity *severity)
 {
-	struct tracemend_options options = { 0 };
-	struct tracemend_error error = { 0 };
+	struct scan s;
+	struct findings *f = fxt_check(&out, false, &s);
 
-	assert_false(out.failed);
-	struct bundle *b = bundle_open_memory("capture", out.data, out.size, &options, &error);
-	assert_non_null(b);
-	struct findings *f = findings_new(fxt_rules, FXT_RULE_COUNT, &options);
-	assert_non_null(f);
-	struct scan s = { .in = b, .profile = "latest", .findings = f };
-	assert_int_equal(format_fxt()->scan(&s), TM_OK);
 	for (size_t i = findings_kept_count(f); i-- > 0;)
 		if (severity && findings_kept_at(f, i)->rule == &fxt_rules[rule])
 			*severity = findings_kept_at(f, i)->severity;
 	uint64_t count = findings_count(f, rule);
-	findings_free(f);
-	bundle_free(b);
+	fxt_check_end(f, &s);
 	return count;
 }
 
