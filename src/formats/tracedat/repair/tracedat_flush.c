@@ -41,27 +41,38 @@ static int drop_order(const void *left, const void *right)
 struct flush {
 	struct tracedat_walk *w;
 	struct plan *plan;
-	size_t drop; /* the next noted reason */
+	size_t drop, remade; /* the next noted reason: any, and one of those that go in front of others */
 };
+
+/* The first noted reason of a source, from *next on, that does not end in front of `from`; NULL: none. remade: of these only. */
+static const struct tracedat_drop *drop_next(const struct tracedat_output *out, size_t *next, const struct source *source,
+					     uint64_t from, bool remade)
+{
+	for (; *next < out->drop_count; ++*next) {
+		const struct tracedat_drop *d = &out->drops[*next];
+		bool passed = d->source->index < source->index || (d->source == source && d->from + d->length <= from);
+		if (!passed && (d->remade || !remade))
+			return d->source == source ? d : NULL;
+	}
+	return NULL;
+}
 
 /* Drops what no piece keeps: with the noted reason, or a general one. */
 static void flush_gap(struct flush *f, const struct source *from_source, uint64_t from, uint64_t to)
 {
 	struct tracedat_walk *w = f->w;
 	while (from < to) {
-		while (f->drop < w->out.drop_count && (w->out.drops[f->drop].source->index < from_source->index ||
-						       (w->out.drops[f->drop].source == from_source &&
-							w->out.drops[f->drop].from + w->out.drops[f->drop].length <= from)))
-			f->drop++;
-		const struct tracedat_drop *d = f->drop < w->out.drop_count && w->out.drops[f->drop].source == from_source
-							? &w->out.drops[f->drop]
-							: NULL;
+		const struct tracedat_drop *d = drop_next(&w->out, &f->remade, from_source, from, true);
 		uint64_t stop = to;
+		if (!d || d->from > from) {
+			stop = d && d->from < to ? d->from : to;
+			d = drop_next(&w->out, &f->drop, from_source, from, false);
+		}
 		if (d && d->from > from) {
-			stop = d->from < to ? d->from : to;
+			stop = d->from < stop ? d->from : stop;
 			d = NULL;
 		} else if (d) {
-			stop = d->from + d->length < to ? d->from + d->length : to;
+			stop = d->from + d->length < stop ? d->from + d->length : stop;
 		}
 		plan_drop(f->plan, from_source, from, stop - from, d ? d->rule : TRACEDAT_RULE_truncated_file,
 			  d ? d->why : "replaced in the repaired file, or of no use without lost data");

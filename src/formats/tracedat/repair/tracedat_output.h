@@ -9,6 +9,7 @@ struct tracedat_drop {
 	uint64_t from, length;
 	unsigned rule;
 	const char *why;
+	bool remade; /* literal bytes stand for its content: says so whatever is dropped around it */
 };
 
 /* What repair writes. */

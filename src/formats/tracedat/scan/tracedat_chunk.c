@@ -162,7 +162,7 @@ static void chunk_put(struct chunks *set, const struct chunk *c, const struct by
 	}
 	if (content->failed || frame.failed)
 		tracedat_no_memory(w);
-	tracedat_drop(w, c->at, 8 + c->frame, rule, why);
+	tracedat_drop_remade(w, c->at, 8 + c->frame, rule, why);
 	bytes_free(&frame);
 }
 

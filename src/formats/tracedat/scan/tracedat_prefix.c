@@ -46,7 +46,7 @@ static unsigned prefix_version_by_content(const struct prefix *p, size_t after)
 /* Whether the initial block is cut, and another trace.dat begins there. */
 static bool prefix_is_torn(const struct prefix *p)
 {
-	const uint8_t *other = p->size > 3 ? memmem(p->data + 3, p->size - 3, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
+	const uint8_t *other = p->size > 1 ? memmem(p->data + 1, p->size - 1, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
 	size_t own = other ? (size_t)(other - p->data) : 0;
 	return own && !memcmp(p->data, TRACEDAT_MAGIC, own < TRACEDAT_MAGIC_SIZE ? own : TRACEDAT_MAGIC_SIZE);
 }
@@ -296,9 +296,9 @@ bool tracedat_prefix_read(struct tracedat_walk *w)
 	uint8_t copy[PREFIX_READ];
 	memcpy(copy, p.data, p.size);
 	p.data = copy;
+	w->prefix.torn = prefix_is_torn(&p);
 	if (prefix_infer(&p))
 		return true;
-	w->prefix.torn = prefix_is_torn(&p);
 	prefix_magic(&p);
 	w->prefix.version_length = prefix_version(&p);
 	if (!w->prefix.version_length) {

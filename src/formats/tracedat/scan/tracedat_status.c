@@ -27,13 +27,23 @@ void tracedat_block_free(struct tracedat_block *b)
 	b->size = 0;
 }
 
-void tracedat_drop(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why)
+static void drop_note(struct tracedat_walk *w, struct tracedat_drop d)
 {
-	if (!w->repair || !length)
+	if (!w->repair || !d.length)
 		return;
 	if (!tracedat_room(w, &w->out.drops, &w->out.drop_capacity, w->out.drop_count, sizeof(*w->out.drops), PLAN_RANGES_MAX))
 		return;
-	w->out.drops[w->out.drop_count++] = (struct tracedat_drop){ w->source, from, length, rule, why };
+	w->out.drops[w->out.drop_count++] = d;
+}
+
+void tracedat_drop(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why)
+{
+	drop_note(w, (struct tracedat_drop){ w->source, from, length, rule, why, false });
+}
+
+void tracedat_drop_remade(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why)
+{
+	drop_note(w, (struct tracedat_drop){ w->source, from, length, rule, why, true });
 }
 
 void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,

@@ -51,6 +51,8 @@ void tracedat_no_memory(struct tracedat_walk *w);
 void tracedat_block_free(struct tracedat_block *b);
 /* Notes why input bytes will not be in the output. */
 void tracedat_drop(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why);
+/* The same for a range of which literal bytes with this rule and why have the content. */
+void tracedat_drop_remade(struct tracedat_walk *w, uint64_t from, uint64_t length, unsigned rule, const char *why);
 /* The same for a range of a block. */
 void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b, size_t at, size_t length, unsigned rule,
 			 const char *why);
