@@ -2,14 +2,14 @@
 """Single hits to what tells how all the rest is read, in small generated traces: the clock in a header, numbers and names of declarations, a
 description of 1.0 that is lost, a header that changes its place with other bytes, bytes that came into a header, a text of a declaration that
 takes in all behind it, bytes that are missing in one, or too many in a text of an event, a hole up to the begin stamp of the second block, pieces
-of data that changed places, sectors that did, a size that leads over the next block, a begin of zero, an escape for a size, declarations that
+of data that changed places, sectors that did, a file under two names, a size that leads over the next block, a begin of zero, an escape for a size, declarations that
 end too early. After repair the truth meter's numbers (tests/lib/truth_score.py) are judged: nothing altered, nothing invented, nothing claimed; and where a description of 1.0 is lost, whose events tell their sizes, no event is. Where a text took in declarations,
 or their file ends too early, up to a tenth of the events of a trace of 60 KB may be lost.
 
     hits.py [--tool PROGRAM] [--seeds N] [--only PART:VERSION:SEED:FILE:OFFSET]
 --seeds  traces of each version (default 4); of 1.0, for lost descriptions, ten at least
 --part   one of the parts: clock, number, name, swap, lost, insert, text, missing, longer, begin, exchange, swallow, zero,
-         escape, end, sector
+         escape, end, sector, copy
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
@@ -161,6 +161,12 @@ def sectors(capture, rng):
         yield name, f"{a}-{b}", [Edit(name, a, 512, (name, b, 512)), Edit(name, b, 512, (name, a, 512))]
 
 
+def copies(capture, _rng):
+    """A data file under the name of another cpu as well."""
+    name = min({event[0] for event in capture.original.events if event[4] == "event"})
+    yield name, 0, {name: f"{name.rpartition('_')[0]}_99"}
+
+
 def stamped(capture, files=3):
     """(file, offset, version's layout, byte order) of block headers of some files, by their magic numbers."""
     for name in sorted({event[0] for event in capture.original.events if event[4] == "event"})[:files]:
@@ -211,7 +217,7 @@ def ends(capture, _rng):
 
 PARTS = {"missing": missing, "longer": longer, "begin": begins, "exchange": exchanges, "clock": clocks, "number": numbers, "name": names,
          "swap": swaps, "lost": losses, "insert": inserts, "text": texts, "swallow": swallows, "zero": zeros, "escape": escapes, "end": ends,
-         "sector": sectors}
+         "sector": sectors, "copy": copies}
 
 
 def hits_of(tool, options):
@@ -227,7 +233,7 @@ def hits_of(tool, options):
             for seed in (17,) if part == "exchange" else range(1, 1 + (max(LOSSES, options.seeds) if part == "lost" else options.seeds)):
                 capture = generated(tool, version, seed, LARGE if part in ("text", "swallow", "end", "sector") else MEDIUM if part in ("longer", "begin", "exchange") else None)
                 for name, at, new in make(capture, random.Random(f"{part} {version} {seed}")) if capture else ():
-                    edits = new if isinstance(new, list) else [Edit(name, at, len(new), new)] if isinstance(new, bytes) \
+                    edits = new if isinstance(new, (list, dict)) else [Edit(name, at, len(new), new)] if isinstance(new, bytes) \
                         else [Edit(name, at, new[2], new), Edit(name, 0, new[2], (name, at, new[2]))]
                     yield f"{part}:{version}:{seed}:{name}:{at}", capture, edits
 
@@ -246,7 +252,7 @@ def main():
         for title, capture, edits in hits_of(tool, options):
             if options.only not in (None, title):
                 continue
-            hits = [Hit(edits)]
+            hits = [Hit((), (), {}, edits) if isinstance(edits, dict) else Hit(edits)]
             damaged = apply(capture.files, dict(enumerate(hits))).files
             result = tool.repair(damaged)
             tally = truth_score.score(capture.original, hits, result, parser, truth.Silence(capture, capture.original, tool, parser))
@@ -258,6 +264,8 @@ def main():
             # What a wrong size of a block takes in, and an event whose size is not told any more, nobody counts: they are to be listed.
             if title.startswith("swallow") and not truth.grown(tool.findings([damaged])[0], capture.base):
                 bad.append("check does not see it")
+            if title.startswith("copy") and len(parser.read(result.outputs).events) != len(capture.original.events):
+                bad.append("its events come twice")
             if title.startswith("escape") and result.exit == 0:
                 bad.append("not listed")
             if title.startswith("end"):

@@ -88,6 +88,118 @@ static void judge_channel_cpus(struct lttng_trace *t, const struct cpu_set *have
 		}
 }
 
+/* ---- files that are those of another cpu ---- */
+
+#define PIECE 4096u
+
+struct copy {
+	struct lttng_file *f;
+	uint64_t hash; /* of its first bytes */
+	bool declared; /* its cpu has a file of declarations */
+};
+
+/* Files that may be equal follow each other; the one that stays comes first. */
+static int copy_order(const void *left, const void *right)
+{
+	const struct copy *a = left, *b = right;
+	const int order = a->f->channel == b->f->channel ? 0 : strcmp(a->f->channel->name, b->f->channel->name);
+	if (order)
+		return order;
+	if (a->f->source->size != b->f->source->size)
+		return a->f->source->size < b->f->source->size ? -1 : 1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	if (a->declared != b->declared)
+		return a->declared ? -1 : 1;
+	return (a->f->cpu > b->f->cpu) - (a->f->cpu < b->f->cpu);
+}
+
+/* Whether the first block has events: those of two cpus differ in their stamps. */
+static bool has_events(struct lttng_trace *t, const struct lttng_file *f, uint64_t *hash)
+{
+	const struct lttng_layout *l = t->coding.layout;
+	const size_t n = f->source->size < PIECE ? (size_t)f->source->size : PIECE;
+	uint8_t bytes[PIECE];
+	struct lttng_header h;
+
+	if (n < l->size || !lttng_file_read(t, f, 0, bytes, n))
+		return false;
+	lttng_header_load(&h, l, t->coding.big_endian, bytes);
+	*hash = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < n; i++)
+		*hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return lttng_header_data_end(l, &h, f->source->size) > l->size && !bytes_are_zero(bytes + l->size, n - l->size);
+}
+
+static bool are_equal(struct lttng_trace *t, const struct lttng_file *a, const struct lttng_file *b)
+{
+	uint8_t one[PIECE], two[PIECE];
+	const uint64_t size = a->source->size;
+
+	if (size != b->source->size || a->channel != b->channel)
+		return false;
+	for (uint64_t at = 0; at < size; at += PIECE) {
+		const size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+		if (!lttng_file_read(t, a, at, one, n) || !lttng_file_read(t, b, at, two, n) || memcmp(one, two, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void report_copy(struct lttng_trace *t, const struct copy *first, const struct copy *c)
+{
+	struct lttng_file *f = c->f;
+
+	finding_report(t->s->findings, LTTNG_RULE_block_recorded_twice, f->source, 0, f->source->size,
+		       "%s is %s again, byte for byte: one file under two names", f->base, first->f->base);
+	lttng_file_aside(f, LTTNG_RULE_block_recorded_twice, "the file of another cpu has the same bytes");
+	/* It could be the other way round. */
+	if (t->s->plan && c->declared == first->declared) {
+		plan_doubt(t->s->plan, first->f->source, 0, first->f->source->size,
+			   "the file of another cpu has the same bytes: of which cpu they are is not known");
+		plan_lost_other(t->s->plan);
+	}
+}
+
+static struct cpu_set declared_cpus(const struct lttng_trace *t)
+{
+	struct cpu_set have = { { 0 } };
+
+	for (size_t i = 0; i < t->files.count; i++) {
+		const struct lttng_file *f = &t->files.list[i];
+		if (f->channel && !f->aside && f->metadata)
+			have.bits[f->cpu / 64] |= UINT64_C(1) << (f->cpu % 64);
+	}
+	return have;
+}
+
+void lttng_cpus_copies(struct lttng_trace *t)
+{
+	const struct cpu_set have = declared_cpus(t);
+	struct copy *copies = malloc((t->files.count + 1) * sizeof(*copies));
+	size_t count = 0;
+
+	if (!copies) {
+		(void)lttng_no_memory(t);
+		return;
+	}
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		if (f->channel && !f->aside && !f->metadata && !f->empty && has_events(t, f, &copies[count].hash)) {
+			copies[count].f = f;
+			copies[count++].declared = cpu_set_has(&have, f->cpu);
+		}
+	}
+	if (count)
+		qsort(copies, count, sizeof(*copies), copy_order);
+	for (size_t i = 1, first = 0; i < count && t->status == TM_OK; i++)
+		if (copies[i].hash == copies[first].hash && are_equal(t, copies[first].f, copies[i].f))
+			report_copy(t, &copies[first], &copies[i]);
+		else
+			first = i;
+	free(copies);
+}
+
 void lttng_cpus_judge(struct lttng_trace *t)
 {
 	struct cpu_set have = { { 0 } };

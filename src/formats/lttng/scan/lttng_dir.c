@@ -212,6 +212,8 @@ void lttng_dir_judge(struct lttng_trace *t)
 		if (t->s->plan)
 			lttng_repair_eventdefs(t);
 	}
-	lttng_cpus_judge(t);
+	lttng_cpus_copies(t);
+	if (t->status == TM_OK)
+		lttng_cpus_judge(t);
 	judge_flight(t);
 }

@@ -98,6 +98,8 @@ void lttng_dir_judge(struct lttng_trace *t);
 void lttng_dir_aside(struct lttng_trace *t, unsigned rule);
 /* lttng_cpus.c: cpus that files have, and channels lack. */
 void lttng_cpus_judge(struct lttng_trace *t);
+/* Files of a channel that are one, under the names of several cpus: all but one are set aside. */
+void lttng_cpus_copies(struct lttng_trace *t);
 /* Of files of the same channel and cpu, all but the first are set aside. */
 void lttng_cpus_duplicates(struct lttng_trace *t);
 

@@ -129,10 +129,10 @@ BREAKER(cpu_gap, GEN_SHAPE)
 BREAKER_OF(channel_cpu_without_metadata_cpu, GEN_BYTES, lttng_target_shape(g, LV_ALL, 1))
 {
 	struct lttng_made_file *f = lttng_target_file(g);
-	char name[64];
-	(void)snprintf(name, sizeof(name), "%.*s%u", (int)strlen(f->name) - cpu_digits(f), f->name,
-		       16 + (unsigned)choices_below(g->c, 99));
-	bytes_append(&lttng_gen_file(g, name)->b, f->b.data, f->b.size);
+	char digits[24];
+	(void)snprintf(digits, sizeof(digits), "%u", 16 + (unsigned)choices_below(g->c, 99));
+	file_rename(f, "", cpu_digits(f), digits);
+	gen_expect(g->g, LTTNG_RULE_channel_cpu_missing);
 }
 
 BREAKER_OF(channel_cpu_missing, GEN_BYTES, g->min_cpus = 2, lttng_target_shape(g, LV_ALL, 1))
