@@ -106,7 +106,11 @@ bool tracedat_page_goes_on(struct tracedat_page *p, uint32_t at, uint32_t id)
 			continue;
 		if (payload_sound(p, payload, size))
 			break;
-		if (size < TRACEDAT_COMMON_MIN || load_u16(payload, p->be) != id || load_u32(payload + 4, p->be) > TRACEDAT_PID_MAX)
+		if (size < TRACEDAT_COMMON_MIN || load_u32(payload + 4, p->be) > TRACEDAT_PID_MAX)
+			return false;
+		/* Of two formats with its ID the record may have the other one. */
+		const struct tracedat_event *e = tracedat_event_of(&p->w->events, load_u16(payload, p->be));
+		if (load_u16(payload, p->be) != id && !(e && e->contested))
 			return false;
 	}
 	p->trusted = at > p->trusted ? at : p->trusted;
