@@ -58,12 +58,13 @@ size_t tracedat_options_lead(const struct tracedat_shape *shape, const uint8_t *
 		const uint8_t *p = data + stop - back;
 		unsigned id = load_u16(p, shape->big_endian);
 		uint32_t size = load_u32(p + 2, shape->big_endian);
-		if (id - 1u >= TRACEDAT_ID_LAST || size > back - TRACEDAT_OPTION_HEADER - done)
+		if (id - 1u >= TRACEDAT_ID_LATER || size > back - TRACEDAT_OPTION_HEADER - done)
 			continue;
 		size_t behind = back - TRACEDAT_OPTION_HEADER - size;
 		if (bit_get(leads, behind)) {
 			bit_set(leads, back);
-			first = stop - back;
+			/* One of a later version counts where a known one leads to it. */
+			first = id <= TRACEDAT_ID_LAST ? stop - back : first;
 		}
 	}
 	return first;

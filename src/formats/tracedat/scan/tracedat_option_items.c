@@ -211,12 +211,12 @@ size_t tracedat_options_parse(struct tracedat_walk *w, const struct tracedat_blo
 	while (end - at >= 2 && w->status == TM_OK) {
 		uint16_t id = load_u16(b->data + at, w->shape.big_endian);
 		bool goes_on = !id && option_goes_on(w, b, at, end);
-		if (!id && !goes_on && w->shape.version == 6)
+		if (!id && !goes_on && w->shape.version == 6 && tracedat_option_item_at(&w->shape, b->data, at, end))
 			return at + 2;
 		if (!id && !goes_on) {
 			size_t next = option_not_done(w, b, at, end);
 			if (next == SIZE_MAX)
-				return option_done(w, b, at, end, section);
+				return w->shape.version == 6 ? at + 2 : option_done(w, b, at, end, section);
 			tracedat_option_suspect(w, b, at);
 			at = next;
 			continue;
