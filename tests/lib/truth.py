@@ -246,7 +246,7 @@ class Capture:
         self.original = Original(files, reading.events)
         self.problems = Counter(problem[3] for problem in reading.problems)
         self.base = base
-        self.aim = Aim(files, reading.structure, seed, zlib.crc32(name.encode()))
+        self.aim = Aim(files, reading.structure, seed, zlib.crc32(name.encode()), reading.events)
         self.texts = parser.texts(files) if hasattr(parser, "texts") else ()
 
     def with_other(self, other, without=()):
@@ -460,7 +460,7 @@ def rows_of(tallies):
     """[(title, [tally])]: the kinds, then sums."""
     rows = [(kind, [t for t in tallies if t["kind"] == kind]) for kind in (truth_damage.UNDAMAGED, *truth_damage.KINDS)]
     tallies = [t for t in tallies if t["kind"] != truth_damage.UNDAMAGED]
-    many = {f"{count} hits of 8" for count in truth_damage.MANY}
+    many = {truth_damage.BESIDE, *(f"{count} hits of 8" for count in truth_damage.MANY)}
     single = [t for t in tallies if t["kind"] not in many and not t["kind"].startswith(("two rec", "joined", "cut and", "CR"))]
     return [row for row in rows if row[1]] + [("ALL, ONE HIT", single), ("ALL", tallies)]
 

@@ -135,12 +135,14 @@ OFTEN = {"header byte": 4}
 ROOM = 2048
 
 UNDAMAGED = "undamaged"
+# A sound event between two that were hit: chance seldom hits two that are so near each other.
+BESIDE = "hits on both sides"
 KINDS = ("one bit", "header byte",
          *(f"{fill} {size}" for fill in FILLS for size in SIZES),
          "cut", "cut, noise behind",
          *(f"insert {size}" for size in SHIFTS), *(f"delete {size}" for size in SHIFTS),
          "blocks swapped", "block doubled", "foreign block", "CR LF", "joined", "cut and joined",
-         *(f"{count} hits of 8" for count in MANY),
+         *(f"{count} hits of 8" for count in MANY), BESIDE,
          "line deleted", "line doubled", "character changed",
          "file deleted", "file emptied", "file renamed", "file doubled", "two recordings")
 
@@ -153,8 +155,10 @@ class Aim:
     """Chooses places: by turns in each kind of place that the parser names, so that with enough damages all bytes of each come; else by
     chance, in proportion to the sizes of files. first: the kind of place to begin with, so that captures do not all begin with the same."""
 
-    def __init__(self, files, structure, seed=0, first=0):
+    def __init__(self, files, structure, seed=0, first=0, events=()):
         self.files, self.seed, self.first = files, seed, first
+        # The ranges of events that are in one piece, in their order.
+        self.events = sorted({(name, *ranges[0]) for name, ranges, *_ in events if len(ranges) == 1})
         groups = {}
         for name, start, length, what in structure:
             groups.setdefault(what, []).append((name, start, length))
@@ -235,6 +239,20 @@ def scattered(kind, files, rng):
             taken[name].append(at)
             hits.append(Hit([Edit(name, at, 8, rng.randbytes(8))]))
     return hits
+
+
+def both_sides(files, aim, rng):
+    """The first bytes of what comes before an event, and of what comes behind it."""
+    if len(aim.events) < 3:
+        return None
+    n = rng.randrange(1, len(aim.events) - 1)
+    near = [aim.events[i] for i in (n - 1, n, n + 1)]
+    name, before, _ = near[0]
+    _, start, length = near[1]
+    _, behind, _ = near[2]
+    if len({place[0] for place in near}) > 1 or before + 8 > start or behind < start + length or behind + 8 > len(files[name]):
+        return None
+    return [Hit([Edit(name, at, 8, rng.randbytes(8))]) for at in (before, behind)]
 
 
 def carriage_returns(files, k):
@@ -352,6 +370,8 @@ def make(kind, files, other, texts, joinable, aim, k, rng):
         return joined(kind, own, other, joinable, aim, k, rng) if single else None
     if kind.endswith("hits of 8"):
         return scattered(kind, own, rng)
+    if kind == BESIDE:
+        return both_sides(own, aim, rng)
     if kind.startswith(("line", "character")):
         return line_kinds(kind, own, texts, rng)
     if kind.startswith("file"):

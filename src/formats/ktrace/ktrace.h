@@ -41,6 +41,10 @@
 #define KTRACE_OPEN_MAX (64u * 1024)
 /* Entries of a CPU map that are checked. */
 #define KTRACE_CPUS_MAX 4096u
+/* A CPU map: bytes of its prefix, and of an entry by the form that the prefix begins with. */
+#define KTRACE_CPUS_PREFIX 8u
+#define KTRACE_CPU 16u
+#define KTRACE_CPU_EXTENDED 40u
 /* Coprocessors that may register while tracing goes on, after the CPU map was written. */
 #define KTRACE_CPUS_LATE 32u
 /* Bytes of a property list or text that are examined. */

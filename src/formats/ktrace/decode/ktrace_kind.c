@@ -107,6 +107,11 @@ bool ktrace_chunk_is_placeholder(const struct ktrace_chunk *chunk)
 	return chunk->tag == KTRACE_TAG_UNFINISHED && chunk->size == KTRACE_SIZE_UNFINISHED;
 }
 
+uint16_t ktrace_chunk_first_major(uint32_t tag)
+{
+	return tag == KTRACE_CPU_MAP ? 1 : 0;
+}
+
 bool ktrace_chunk_versions_are_small(const struct ktrace_chunk *chunk)
 {
 	return (chunk->major & ~KTRACE_SUBCHUNKS) <= 16 && chunk->minor <= 16;

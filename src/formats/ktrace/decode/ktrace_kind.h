@@ -51,6 +51,8 @@ static inline uint64_t ktrace_chunk_next(uint64_t offset, uint64_t size)
 /* A placeholder that a writer puts where it will write the header of the chunk that it has begun: all ones. */
 bool ktrace_chunk_is_placeholder(const struct ktrace_chunk *chunk);
 /* Whether its versions are ones that a writer gives. */
+/* The major version with which a chunk whose own was lost is written. */
+uint16_t ktrace_chunk_first_major(uint32_t tag);
 bool ktrace_chunk_versions_are_small(const struct ktrace_chunk *chunk);
 /* How much of a payload of so many bytes is whole records, entries or fields. */
 uint64_t ktrace_chunk_whole(const struct ktrace_chunk *chunk, uint64_t size, bool is_64);

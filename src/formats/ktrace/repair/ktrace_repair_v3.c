@@ -60,8 +60,10 @@ void ktrace_repair_chunk_tag(struct ktrace_repair *r, const struct ktrace_chunk 
 	uint8_t bytes[8] = { 0 };
 
 	store_u32(bytes, tag, false);
+	store_u16(bytes + 4, ktrace_chunk_first_major(tag), false);
 	ktrace_repair_replace(r, chunk->offset, bytes, sizeof(bytes), rule,
 			      tag == KTRACE_EVENTS	 ? "tag of the data: events"
+			      : tag == KTRACE_CPU_MAP	 ? "tag of the data: a CPU map"
 			      : tag == KTRACE_THREAD_MAP ? "tag of the data: a thread map"
 							 : "tag of a chunk that readers skip");
 }

@@ -23,6 +23,41 @@ bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chu
 	return ktrace_map_run(in, data, in->source->size, 2) == 2 || ktrace_map_run(in, second, in->source->size, 2) == 2;
 }
 
+#define THREADS_LOOKED 8u /* entries by which a thread map is told */
+
+bool ktrace_chunk_was_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk)
+{
+	const uint32_t entry = ktrace_thread_size(in->is_64);
+	const uint64_t data = ktrace_chunk_data(chunk), count = chunk->size / entry;
+	const uint64_t looked = count < THREADS_LOOKED ? count : THREADS_LOOKED;
+	uint64_t good = 0;
+
+	if (chunk->size % entry)
+		return false;
+	if (count >= 3 && ktrace_chunk_holds_threads(in, chunk))
+		return true;
+	for (uint64_t i = 0; i < looked; i++)
+		good += ktrace_map_run(in, data + i * entry, data + chunk->size, 1);
+	return good && good + 1 >= looked && !ktrace_chunk_versions_are_small(chunk);
+}
+
+bool ktrace_chunk_was_cpus(struct ktrace_input *in, const struct ktrace_chunk *chunk)
+{
+	const uint64_t data = ktrace_chunk_data(chunk);
+	const uint8_t *p = chunk->size > KTRACE_CPUS_PREFIX ? window_at(&in->window, data, KTRACE_CPUS_PREFIX) : NULL;
+	const uint32_t word = p ? load_u32(p, false) : 0, count = p ? load_u32(p + 4, false) : 0;
+	const uint32_t entry = word == 1 ? KTRACE_CPU_EXTENDED : word == KTRACE_MAGIC_RAW1 ? KTRACE_CPU : 0;
+	unsigned odd = 0;
+
+	if (!entry || !count || count > KTRACE_CPUS_MAX || chunk->size != KTRACE_CPUS_PREFIX + (uint64_t)count * entry)
+		return false;
+	for (uint32_t i = 0; i < count && odd <= 1; i++) {
+		p = window_at(&in->window, data + KTRACE_CPUS_PREFIX + (uint64_t)i * entry, 4);
+		odd += !p || load_u32(p, false) != i;
+	}
+	return odd <= 1;
+}
+
 /* Whether the entries of a thread map at `data` go on at `at`, where their names look like records. */
 static bool is_among_entries(struct ktrace_input *in, uint64_t data, uint64_t at, uint64_t reach)
 {

@@ -19,6 +19,10 @@ struct ktrace_extent {
 bool ktrace_chunk_holds_events(struct source *source, const struct ktrace_chunk *chunk);
 /* Whether entries of a thread map follow the placeholder of a chunk. */
 bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk);
+/* Whether a chunk of an unknown kind has the data of a thread map, or of a CPU map with a count, but for an entry that may have
+ * been hit. A map of few threads is told only where the version shows that the header was hit. */
+bool ktrace_chunk_was_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk);
+bool ktrace_chunk_was_cpus(struct ktrace_input *in, const struct ktrace_chunk *chunk);
 /* How far a chunk reaches, by its size or, where that leads nowhere, by what follows. */
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit);
 

@@ -99,14 +99,37 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
+/* Whether all but one of the first records at `at`, of so many, are some: what hit the header of their chunk may have hit one. In
+ * 32 bits too much else passes for a record. */
+static bool records_but_one(struct source *source, uint64_t at, uint64_t count, bool is_64)
+{
+	uint8_t records[KTRACE_HEAD];
+	const size_t size = ktrace_event_size(is_64), most = sizeof(records) / size;
+	const size_t looked = count < most ? (size_t)count : most;
+	unsigned odd = 0;
+
+	if (!is_64 || source_read(source, at, records, looked * size) != TM_OK)
+		return false;
+	for (size_t i = 0; i < looked; i++) {
+		const struct ktrace_event e = ktrace_record_decode(records + i * size, is_64);
+		odd += ktrace_record_failures(&e, is_64) || !e.time || !e.debugid;
+	}
+	return odd <= 1;
+}
+
 bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
 {
-	uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
-	unsigned least = chunk->tag ? IN_RECORDS : 1;
+	const uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
+	/* Of a version that no writer has counted to, the header was hit for certain. */
+	const bool hit = !ktrace_chunk_versions_are_small(chunk);
+	const unsigned least = !chunk->tag ? 1 : hit ? 2 : IN_RECORDS;
 
-	return chunk->size >= 8 + least * size && (chunk->size - 8) % size == 0 &&
-	       !ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS) &&
-	       (!chunk->tag || !ktrace_chunk_versions_are_small(chunk) || chunk_times_are_near(source, records, is_64));
+	if (chunk->size < 8 + least * size || (chunk->size - 8) % size != 0)
+		return false;
+	const uint64_t count = (chunk->size - 8) / size;
+	return (!ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS) ||
+		(count > least && records_but_one(source, records, count, is_64))) &&
+	       (!chunk->tag || hit || chunk_times_are_near(source, records, is_64));
 }
 
 bool ktrace_chunk_may_be_events(struct source *source, const struct ktrace_chunk *chunk, bool is_64)

@@ -85,7 +85,9 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 	if (x->retagged && x->stored != KTRACE_TAG_UNFINISHED)
 		chunk_report(w, KTRACE_RULE_chunk_garbage, chunk, KTRACE_CHUNK_HEADER,
 			     "tag 0x%" PRIx32 " is not known, and the data of the chunk are %s: its tag was hit", x->stored,
-			     chunk->tag == KTRACE_EVENTS ? "events" : "a thread map");
+			     chunk->tag == KTRACE_EVENTS    ? "events"
+			     : chunk->tag == KTRACE_CPU_MAP ? "a CPU map"
+							    : "a thread map");
 	else if (x->retagged || chunk->tag == KTRACE_TAG_UNFINISHED)
 		chunk_unfinished(w, chunk, x->retagged);
 	/* What hit a tag from its first byte on may have hit the bytes in front of it. A recorder that ended leaves no chunk
@@ -113,6 +115,10 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 		} else if (ktrace_chunk_may_be_events(w->in.source, chunk, w->in.is_64)) {
 			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
 					    "a chunk of an unknown kind that has nothing but records: its tag may have been hit");
+		} else if (!ktrace_chunk_versions_are_small(chunk)) {
+			ktrace_repair_doubt(
+				&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
+				"a chunk of an unknown kind whose version is no writer's: its header may have been hit");
 		} else if (w->strange_count < KTRACE_STRANGE) {
 			w->strange[w->strange_count].from = chunk->offset;
 			w->strange[w->strange_count++].until = chunk->offset + KTRACE_CHUNK_HEADER + chunk->size;

@@ -115,19 +115,20 @@ static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk
 	struct finding *fd;
 
 	w->cpu_map = true;
-	if (p && word == 1 && (size - 8) % 40 == 0) {
-		form = (struct cpu_form){ .prefix = 8, .entry = 40, .name = 32, .count = (size - 8) / 40 };
+	if (p && word == 1 && (size - KTRACE_CPUS_PREFIX) % KTRACE_CPU_EXTENDED == 0) {
+		form = (struct cpu_form){ .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU_EXTENDED, .name = 32 };
 	} else if (p && word == KTRACE_MAGIC_RAW1) {
-		form = (struct cpu_form){ .prefix = 8, .entry = 16, .name = 8, .count = (size - 8) / 16 };
+		form = (struct cpu_form){ .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU, .name = 8 };
 	} else if (p && cpumap_is_bare(w, chunk, size)) {
-		form = (struct cpu_form){ .entry = 16, .name = 8, .count = size / 16 };
+		form = (struct cpu_form){ .entry = KTRACE_CPU, .name = 8 };
 		payload_report(w, KTRACE_RULE_cpumap_bare, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "%" PRIu64 " entries without a count before them", form.count);
+			       "%" PRIu64 " entries without a count before them", size / KTRACE_CPU);
 	} else {
 		payload_report(w, KTRACE_RULE_cpumap_form, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
 			       "%" PRIu64 " bytes that start with 0x%" PRIx32 " have none of the three layouts", size, word);
 		return;
 	}
+	form.count = (size - form.prefix) / form.entry;
 	if (form.prefix && count != form.count) {
 		fd = payload_report(w, KTRACE_RULE_cpumap_count_mismatch, chunk, ktrace_chunk_data(chunk), 8,
 				    "the count is %" PRIu32 "; the size of the map gives %" PRIu64, count, form.count);
@@ -402,6 +403,13 @@ bool ktrace_version_check(struct ktrace_walk *w, const struct ktrace_chunk *chun
 	uint16_t major = chunk->major & (uint16_t)~KTRACE_SUBCHUNKS;
 	struct finding *fd;
 
+	if (!kind && !ktrace_chunk_versions_are_small(chunk)) {
+		fd = payload_report(w, KTRACE_RULE_chunk_unsupported_major, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
+				    "version %u.%u of a chunk of an unknown kind: no writer has counted so far", chunk->major,
+				    chunk->minor);
+		finding_field(fd, chunk->offset + 4, 4, "version = %u.%u", chunk->major, chunk->minor);
+		return true;
+	}
 	if (chunk->major & KTRACE_SUBCHUNKS) {
 		fd = payload_report(w, KTRACE_RULE_chunk_reserved_version_bit, chunk, chunk->offset, KTRACE_CHUNK_HEADER,
 				    "version 0x%04x has the bit of chunks with sub-chunks", chunk->major);

@@ -120,19 +120,20 @@ static bool tag_may_be(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
 	return true;
 }
 
-/* Whether a chunk of an unknown kind, whose size leads on, is one of events, or the thread map of a file without one in front of
- * its events: its tag was hit. It gets that tag. */
+/* Whether a chunk of an unknown kind, whose size leads on, is one of events, or the CPU map or thread map of a file without one in
+ * front of its events: its tag was hit. It gets that tag. */
 static bool tag_is_hit(struct ktrace_walk *w, const struct ktrace_chunks *c, struct ktrace_chunk *chunk, uint64_t limit)
 {
-	const uint32_t entry = ktrace_thread_size(w->in.is_64);
-
-	if (c->in_header || ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED || chunk->tag == KTRACE_MAGIC ||
+	if (ktrace_kind_find(chunk->tag) || chunk->tag == KTRACE_TAG_UNFINISHED || chunk->tag == KTRACE_MAGIC ||
 	    !ktrace_chunk_is_chained(w->in.source, chunk->offset, limit, w->in.is_64))
 		return false;
-	if (ktrace_chunk_lost_tag(w->in.source, chunk, w->in.is_64) && tag_may_be(w, chunk))
+	if (c->in_header && !w->cpu_map && ktrace_chunk_was_cpus(&w->in, chunk))
+		chunk->tag = KTRACE_CPU_MAP;
+	else if (c->in_header)
+		return false;
+	else if (ktrace_chunk_lost_tag(w->in.source, chunk, w->in.is_64) && tag_may_be(w, chunk))
 		chunk->tag = KTRACE_EVENTS;
-	else if (!w->in.thread_map && !w->events.seen && chunk->size >= 3 * entry && chunk->size % entry == 0 &&
-		 ktrace_chunk_holds_threads(&w->in, chunk))
+	else if (!w->in.thread_map && !w->events.seen && ktrace_chunk_was_threads(&w->in, chunk))
 		chunk->tag = KTRACE_THREAD_MAP;
 	else
 		return false;
@@ -163,8 +164,10 @@ static void region_walk(struct ktrace_walk *w, struct ktrace_chunks *c, uint64_t
 										      : KTRACE_NULL;
 		else if (tag_is_hit(w, c, &chunk, limit))
 			retag = true;
-		if (retag)
-			chunk.major = chunk.minor = 0;
+		if (retag) {
+			chunk.major = ktrace_chunk_first_major(chunk.tag);
+			chunk.minor = 0;
+		}
 		if (!retag && !ktrace_chunk_accepted(w->in.source, at, limit, w->in.is_64)) {
 			at = region_garbage(w, c, at, limit);
 			continue;
