@@ -6,6 +6,7 @@
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
 #define ODD_SHARE 4u	      /* one entry in so many, at most, was hit */
+#define PIDS_LOOKED 8u	      /* entries whose process ids are looked at */
 #define KTRACE_MAP_HOLE 1024u /* bytes of zeros among the entries of a thread map */
 
 /* ---- version 0 ---- */
@@ -38,6 +39,19 @@ static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads
 	return true;
 }
 
+/* Process ids are small, but for one entry that may have been hit. */
+static bool raw0_pids_are_small(struct window *window, uint64_t map, uint32_t threads, uint32_t entry)
+{
+	const uint32_t looked = threads < PIDS_LOOKED ? threads : PIDS_LOOKED;
+	uint32_t odd = 0;
+
+	for (uint32_t i = 0; i < looked || !i; i++) {
+		const uint8_t *p = window_at(window, map + ((uint64_t)i + 1) * entry - KTRACE_NAME - 4, 4);
+		odd += !p || load_u32(p, false) > KTRACE_PID_MAX;
+	}
+	return odd <= (looked > 1 ? 1u : 0u);
+}
+
 /* How many tests the first eight records after the map fail; where there are none, as many as zeros do. kept: tests these records
  * instead. */
 static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t entry, const struct ktrace_head *kept)
@@ -52,9 +66,7 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
 	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, 8)
 				 : ktrace_events_failures(window->source, at, file, is_64, 8);
-	/* Process ids are small. */
-	const uint8_t *p = window_at(window, (kept && kept->moved ? kept->map : 4) + entry - KTRACE_NAME - 4, 4);
-	unsigned odd = p && load_u32(p, false) <= KTRACE_PID_MAX ? 0 : 64;
+	unsigned odd = raw0_pids_are_small(window, kept && kept->moved ? kept->map : 4, threads, entry) ? 0 : 64;
 	return (records ? failures * 8 / records : 16) + odd;
 }
 

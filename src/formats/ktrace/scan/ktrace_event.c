@@ -638,14 +638,17 @@ static void events_doubt_threads(struct ktrace_walk *w, uint64_t threads, uint64
 
 	events_doubt_lone(w, lone);
 	/* Where a thread map is damaged, it named them. */
-	if (threads == lone || threads - lone > KTRACE_THREADS_LOST || w->map_damaged)
+	if (threads - lone > KTRACE_THREADS_LOST || w->map_damaged)
 		return;
-	for (unsigned i = 0; i < w->in.hole_count; i++)
+	for (unsigned i = 0; threads > lone && i < w->in.hole_count; i++)
 		ktrace_repair_doubt(&w->repair, w->in.holes[i].from, w->in.holes[i].until,
 				    "a hole in the thread map, and the entries beside it");
 	for (size_t i = 0; i < k->unknown_count; i++) {
 		const struct ktrace_unknown *u = &k->unknown[i];
-		if (!thread_is_lone(w, u) && !ktrace_table_has(&w->in.threads, u->tid) && !events_doubt_entries(w, u->tid))
+		const bool is_lone = thread_is_lone(w, u);
+		if (ktrace_table_has(&w->in.threads, u->tid) || (is_lone && lone > KTRACE_THREADS_LOST))
+			continue;
+		if (!events_doubt_entries(w, u->tid) && !is_lone)
 			events_doubt_births(w, u->first);
 	}
 }

@@ -10,8 +10,10 @@
 #include "formats/ktrace/scan/ktrace_event.h"
 #include "formats/ktrace/scan/ktrace_threads.h"
 
-/* Ticks per second of no clock that is known. */
 #define USEC_PER_SEC 1000000u
+/* Ticks per second: those of Apple's machines, and more than any clock has. */
+#define FREQUENCY_ARM 24000000u
+#define FREQUENCY_INTEL 1000000000u
 #define FREQUENCY_MAX UINT64_C(10000000000)
 
 /* The CPU map that kernels since xnu 2422 put into the gap of version 1. *at: where the gap begins, and then where the map ends.
@@ -131,21 +133,27 @@ static void raw2_width(struct ktrace_walk *w, struct ktrace_raw *raw, uint32_t f
 /* The header of version 2, at p. */
 static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint8_t *p)
 {
-	uint64_t frequency = load_u64(p + 24, false);
-	bool reserved = !bytes_are_zero(p + 32, 256);
+	const uint64_t frequency = load_u64(p + 24, false);
+	const uint32_t flag = load_u32(p + 20, false);
+	const bool reserved = !bytes_are_zero(p + 32, 256);
+	bool hit = load_u32(p + 16, false) >= USEC_PER_SEC || flag > 1;
 
 	raw->version = 2;
 	raw->map = KTRACE_RAW2_HEADER;
 	raw->count_offset = 4;
 	raw->threads = load_u32(p + 4, false);
-	raw2_width(w, raw, load_u32(p + 20, false)); /* and p is gone: it moves the window */
+	raw2_width(w, raw, flag); /* and p is gone: it moves the window */
+	hit |= raw->flipped;
 	if (!frequency) {
 		finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->in.source, 24, 8,
 			       "the number of ticks per second is 0");
 	} else {
 		scan_fact(w->scan, "ticks per second", "%" PRIu64, frequency);
 	}
-	if (!frequency || frequency > FREQUENCY_MAX)
+	if (hit)
+		ktrace_repair_doubt(&w->repair, 0, KTRACE_RAW2_HEADER, "a header of which a field was hit");
+	/* What hit another field may have hit the frequency: those of Apple's machines are known. */
+	if (!frequency || frequency > FREQUENCY_MAX || (hit && frequency != FREQUENCY_ARM && frequency != FREQUENCY_INTEL))
 		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events whose frequency may be damaged");
 	if (reserved) {
 		ktrace_repair_doubt(&w->repair, 0, KTRACE_RAW2_HEADER, "a header whose reserved bytes are set");
