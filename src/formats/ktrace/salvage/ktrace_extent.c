@@ -41,21 +41,27 @@ bool ktrace_chunk_was_threads(struct ktrace_input *in, const struct ktrace_chunk
 	return good && good + 1 >= looked && !ktrace_chunk_versions_are_small(chunk);
 }
 
+bool ktrace_cpus_are_sane(struct ktrace_input *in, uint64_t at, uint64_t count, uint32_t entry)
+{
+	unsigned odd = 0;
+
+	for (uint64_t i = 0; i < count && odd <= 1; i++) {
+		const uint8_t *p = window_at(&in->window, at + i * entry, 8);
+		odd += !p || load_u32(p, false) != i || load_u32(p + 4, false) > 1;
+	}
+	return count && count <= KTRACE_CPUS_MAX && odd <= (count > 2 ? 1u : 0u);
+}
+
 bool ktrace_chunk_was_cpus(struct ktrace_input *in, const struct ktrace_chunk *chunk)
 {
 	const uint64_t data = ktrace_chunk_data(chunk);
 	const uint8_t *p = chunk->size > KTRACE_CPUS_PREFIX ? window_at(&in->window, data, KTRACE_CPUS_PREFIX) : NULL;
 	const uint32_t word = p ? load_u32(p, false) : 0, count = p ? load_u32(p + 4, false) : 0;
 	const uint32_t entry = word == 1 ? KTRACE_CPU_EXTENDED : word == KTRACE_MAGIC_RAW1 ? KTRACE_CPU : 0;
-	unsigned odd = 0;
 
-	if (!entry || !count || count > KTRACE_CPUS_MAX || chunk->size != KTRACE_CPUS_PREFIX + (uint64_t)count * entry)
-		return false;
-	for (uint32_t i = 0; i < count && odd <= 1; i++) {
-		p = window_at(&in->window, data + KTRACE_CPUS_PREFIX + (uint64_t)i * entry, 4);
-		odd += !p || load_u32(p, false) != i;
-	}
-	return odd <= 1;
+	/* The prefix says what it is; an entry may have been hit. */
+	return entry && chunk->size == KTRACE_CPUS_PREFIX + (uint64_t)count * entry &&
+	       (count <= 2 || ktrace_cpus_are_sane(in, data + KTRACE_CPUS_PREFIX, count, entry));
 }
 
 /* Whether the entries of a thread map at `data` go on at `at`, where their names look like records. */

@@ -22,6 +22,8 @@ bool ktrace_chunk_holds_threads(struct ktrace_input *in, const struct ktrace_chu
 /* Whether a chunk of an unknown kind has the data of a thread map, or of a CPU map with a count, but for an entry that may have
  * been hit. A map of few threads is told only where the version shows that the header was hit. */
 bool ktrace_chunk_was_threads(struct ktrace_input *in, const struct ktrace_chunk *chunk);
+/* Whether so many entries of a CPU map, each of so many bytes, are for the CPUs 0, 1, 2 and so on, but for one of several. */
+bool ktrace_cpus_are_sane(struct ktrace_input *in, uint64_t at, uint64_t count, uint32_t entry);
 bool ktrace_chunk_was_cpus(struct ktrace_input *in, const struct ktrace_chunk *chunk);
 /* How far a chunk reaches, by its size or, where that leads nowhere, by what follows. */
 struct ktrace_extent ktrace_chunk_extent(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit);

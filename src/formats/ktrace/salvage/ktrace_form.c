@@ -21,7 +21,7 @@ static bool raw0_entry_is_plausible(struct window *window, uint64_t at, uint32_t
 }
 
 /* Whether the first entries of the map look like ones: an id that is not 0, and a name without control bytes before its end.
- * *hole: some after the first are all zeros, or few are none. */
+ * *hole: some are all zeros, or few are none. */
 static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads, uint32_t entry, bool *hole)
 {
 	uint32_t odd = 0, seen = threads < 100 ? threads : 100;
@@ -31,7 +31,8 @@ static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads
 	for (uint32_t i = 0; i < threads && i < 100; i++) {
 		if (raw0_entry_is_plausible(window, map + (uint64_t)i * entry, entry))
 			continue;
-		const uint8_t *p = i ? window_at(window, map + (uint64_t)i * entry, entry) : NULL;
+		/* A map of one entry is that entry. */
+		const uint8_t *p = threads > 1 ? window_at(window, map + (uint64_t)i * entry, entry) : NULL;
 		if (!p || (!bytes_are_zero(p, entry) && odd++ > seen / ODD_SHARE))
 			return false;
 		*hole = true;

@@ -310,7 +310,8 @@ void ktrace_chunk_doubt_last(struct ktrace_walk *w, struct ktrace_chunks *c)
 	if (c->last_events && c->last_size > records)
 		ktrace_repair_doubt(&w->repair, end - records, end, "the last records before damage");
 	else
-		ktrace_repair_doubt(&w->repair, c->last_data, end, "payload of the chunk before damage");
+		ktrace_repair_doubt(&w->repair, c->last_data - (c->last_data && !c->last_size ? KTRACE_CHUNK_HEADER : 0), end,
+				    "payload of the chunk before damage");
 	c->last_size = 0;
 }
 

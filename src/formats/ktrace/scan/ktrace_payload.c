@@ -1,4 +1,5 @@
-/* What is inside of chunks. These checks report and never edit: the manual page leaves payloads to their writers. */
+/* What is inside of chunks. These checks report and never edit, since the manual page leaves payloads to their writers; but for the
+ * prefix of a CPU map, without which readers give up. */
 #include "formats/ktrace/scan/ktrace_payload.h"
 
 #include <inttypes.h>
@@ -6,17 +7,21 @@
 #include "core/bytes.h"
 #include "core/text.h"
 #include "formats/ktrace/repair/ktrace_odd.h"
+#include "formats/ktrace/salvage/ktrace_extent.h"
 #include "formats/ktrace/scan/ktrace_threads.h"
 
-/* Reports something inside of a chunk. */
-#define payload_report(w, rule, ...) ((void)PLACE(rule), payload_report_at((w), (rule), __VA_ARGS__))
-static struct finding *payload_report_at(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk,
-					 uint64_t offset, uint64_t length, const char *format, ...) PRINTF_LIKE(6, 7);
+/* Reports something inside of a chunk; payload_report_as(): with a severity below that of the rule. */
+#define payload_report(w, rule, ...) payload_report_as((w), (rule), TM_ERROR, __VA_ARGS__)
+#define payload_report_as(w, rule, ...) ((void)PLACE(rule), payload_report_at((w), (rule), __VA_ARGS__))
+static struct finding *payload_report_at(struct ktrace_walk *w, enum ktrace_rule rule, enum tracemend_severity severity,
+					 const struct ktrace_chunk *chunk, uint64_t offset, uint64_t length, const char *format,
+					 ...) PRINTF_LIKE(7, 8);
 
-static struct finding *payload_report_at(struct ktrace_walk *w, enum ktrace_rule rule, const struct ktrace_chunk *chunk,
-					 uint64_t offset, uint64_t length, const char *format, ...)
+static struct finding *payload_report_at(struct ktrace_walk *w, enum ktrace_rule rule, enum tracemend_severity severity,
+					 const struct ktrace_chunk *chunk, uint64_t offset, uint64_t length, const char *format,
+					 ...)
 {
-	struct finding *fd = finding_new_at(w->scan->findings, rule, w->in.source, offset, length);
+	struct finding *fd = finding_milder_at(w->scan->findings, rule, severity, w->in.source, offset, length);
 	va_list arguments;
 
 	finding_path(fd, "chunk at 0x%" PRIx64 " (%s, tag 0x%" PRIx32 ")", chunk->offset, ktrace_kind_name(chunk->tag), chunk->tag);
@@ -106,37 +111,80 @@ static bool cpumap_is_bare(struct ktrace_walk *w, const struct ktrace_chunk *chu
 	return size && size % 16 == 0;
 }
 
-/* The layout by its content: an extended map starts with 1, an older one with a RAW magic, the kernel's with an entry. */
+/* Of a map with a prefix, by its content: an extended one starts with 1, an older one with a RAW magic. Where its first word is
+ * neither, the layout of its entries. The kernel's has no prefix; entry = 0: it has none of them. */
+static struct cpu_form cpumap_form(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, uint32_t word)
+{
+	const struct cpu_form extended = { .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU_EXTENDED, .name = 32 },
+			      old = { .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU, .name = 8 };
+	const uint64_t room = size - KTRACE_CPUS_PREFIX, at = ktrace_chunk_data(chunk) + KTRACE_CPUS_PREFIX;
+
+	if (size < KTRACE_CPUS_PREFIX)
+		return (struct cpu_form){ 0 };
+	if (word == 1 && room % extended.entry == 0)
+		return extended;
+	if (word == KTRACE_MAGIC_RAW1)
+		return old;
+	if (cpumap_is_bare(w, chunk, size))
+		return (struct cpu_form){ .entry = KTRACE_CPU, .name = 8 };
+	if (room % extended.entry == 0 && ktrace_cpus_are_sane(&w->in, at, room / extended.entry, extended.entry))
+		return extended;
+	return room % old.entry == 0 && ktrace_cpus_are_sane(&w->in, at, room / old.entry, old.entry) ? old
+												      : (struct cpu_form){ 0 };
+}
+
+/* Writes the prefix that the entries of a map show. */
+static void cpumap_mend(struct ktrace_walk *w, const struct ktrace_chunk *chunk, const struct cpu_form *form, enum ktrace_rule rule)
+{
+	uint8_t prefix[KTRACE_CPUS_PREFIX];
+
+	store_u32(prefix, form->entry == KTRACE_CPU_EXTENDED ? 1 : KTRACE_MAGIC_RAW1, false);
+	store_u32(prefix + 4, (uint32_t)form->count, false);
+	ktrace_repair_replace(&w->repair, ktrace_chunk_data(chunk), prefix, sizeof(prefix), rule,
+			      "prefix of the CPU map by its entries");
+}
+
+/* The count of a map is not that of its entries, of which some may be missing, or stand there twice. */
+static void cpumap_count(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size, struct cpu_form *form,
+			 uint32_t count)
+{
+	const uint64_t at = ktrace_chunk_data(chunk);
+	const bool sane = (size - form->prefix) % form->entry == 0 &&
+			  ktrace_cpus_are_sane(&w->in, at + form->prefix, form->count, form->entry);
+	struct finding *fd = payload_report_as(w, KTRACE_RULE_cpumap_count_mismatch, sane ? TM_ERROR : TM_WARNING, chunk, at, 8,
+					       "the count is %" PRIu32 "; the size of the map gives %" PRIu64, count, form->count);
+
+	finding_field(fd, at + 4, 4, "count = %" PRIu32, count);
+	ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_count_mismatch, chunk->offset, at + size);
+	if (sane)
+		cpumap_mend(w, chunk, form, KTRACE_RULE_cpumap_count_mismatch);
+	else if (count < form->count)
+		form->count = count;
+}
+
 static void cpumap_check(struct ktrace_walk *w, const struct ktrace_chunk *chunk, uint64_t size)
 {
-	struct cpu_form form = { 0 };
 	const uint8_t *p = size >= 8 ? window_at(&w->in.window, ktrace_chunk_data(chunk), 8) : NULL;
-	uint32_t word = p ? load_u32(p, false) : 0, count = p ? load_u32(p + 4, false) : 0;
-	struct finding *fd;
+	const uint32_t word = p ? load_u32(p, false) : 0, count = p ? load_u32(p + 4, false) : 0;
+	struct cpu_form form = cpumap_form(w, chunk, size, word);
 
 	w->cpu_map = true;
-	if (p && word == 1 && (size - KTRACE_CPUS_PREFIX) % KTRACE_CPU_EXTENDED == 0) {
-		form = (struct cpu_form){ .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU_EXTENDED, .name = 32 };
-	} else if (p && word == KTRACE_MAGIC_RAW1) {
-		form = (struct cpu_form){ .prefix = KTRACE_CPUS_PREFIX, .entry = KTRACE_CPU, .name = 8 };
-	} else if (p && cpumap_is_bare(w, chunk, size)) {
-		form = (struct cpu_form){ .entry = KTRACE_CPU, .name = 8 };
-		payload_report(w, KTRACE_RULE_cpumap_bare, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "%" PRIu64 " entries without a count before them", size / KTRACE_CPU);
-	} else {
-		payload_report(w, KTRACE_RULE_cpumap_form, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
-			       "%" PRIu64 " bytes that start with 0x%" PRIx32 " have none of the three layouts", size, word);
+	if (!form.entry) {
+		payload_report_as(w, KTRACE_RULE_cpumap_form, TM_WARNING, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
+				  "%" PRIu64 " bytes that start with 0x%" PRIx32 " have none of the three layouts", size, word);
 		return;
 	}
 	form.count = (size - form.prefix) / form.entry;
-	if (form.prefix && count != form.count) {
-		fd = payload_report(w, KTRACE_RULE_cpumap_count_mismatch, chunk, ktrace_chunk_data(chunk), 8,
-				    "the count is %" PRIu32 "; the size of the map gives %" PRIu64, count, form.count);
-		finding_field(fd, ktrace_chunk_data(chunk) + 4, 4, "count = %" PRIu32, count);
-		/* Entries may be missing, or stand there twice. */
-		ktrace_odd_report(&w->repair, KTRACE_RULE_cpumap_count_mismatch, chunk->offset, ktrace_chunk_data(chunk) + size);
-		if (count < form.count)
-			form.count = count;
+	if (!form.prefix) {
+		payload_report(w, KTRACE_RULE_cpumap_bare, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
+			       "%" PRIu64 " entries without a count before them", form.count);
+	} else if (word != 1 && word != KTRACE_MAGIC_RAW1) {
+		payload_report(w, KTRACE_RULE_cpumap_form, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,
+			       "the map starts with 0x%" PRIx32 ", as none does; its entries are those of %" PRIu64 " CPUs", word,
+			       form.count);
+		cpumap_mend(w, chunk, &form, KTRACE_RULE_cpumap_form);
+	} else if (count != form.count) {
+		cpumap_count(w, chunk, size, &form, count);
 	}
 	if (!form.count) {
 		payload_report(w, KTRACE_RULE_cpumap_empty, chunk, chunk->offset, KTRACE_CHUNK_HEADER + size,

@@ -1,4 +1,5 @@
-/* What is inside of chunks. These checks report and never edit: the manual page leaves payloads to their writers. */
+/* What is inside of chunks. These checks report and never edit, since the manual page leaves payloads to their writers; but for the
+ * prefix of a CPU map, without which readers give up. */
 #ifndef KTRACE_PAYLOAD_H
 #define KTRACE_PAYLOAD_H
 

@@ -29,6 +29,11 @@ BREAKER(cpumap_form, GEN_MODEL)
 	struct bytes *b = ktrace_made_payload(g, KTRACE_CPU_MAP);
 	if (!b)
 		return;
+	/* A prefix that is not that of the entries, or no entries. */
+	if (b->size > 8 && choices_below(g->c, 2)) {
+		store_u32(b->data, 77, false);
+		return;
+	}
 	b->size = 0;
 	bytes_u32(b, 77);
 	(void)bytes_grow(b, (size_t)(8 + choices_below(g->c, 40)));
