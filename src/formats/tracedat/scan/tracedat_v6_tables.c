@@ -211,6 +211,38 @@ static bool name_left(struct tracedat_walk *w, struct bytes *name)
 	return left == 1 && !name->failed;
 }
 
+/* The NUL of the name in an option was hit, and the name may have been as well: then it is the one that is left of the
+ * statistics. */
+static void instance_name_end(struct tracedat_walk *w, struct tracedat_option *o, struct tracedat_buffer *b)
+{
+	const uint8_t *text = o->block->data + o->at + 8;
+	const size_t length = o->size - 9;
+	struct bytes name = { 0 };
+	bool said = false, plain = true;
+
+	(void)tracedat_block_report(w, TRACEDAT_RULE_option_buffer_name, o->block, o->at + 8, length + 1,
+				    "the name of the instance ends in 0x%02x, expected NUL", text[length]);
+	for (size_t i = 0; i < length; i++)
+		plain &= text[i] < 0x80;
+	w->data.compared += w->dir.heading_count;
+	for (size_t i = 0; i < w->dir.heading_count && !said && w->data.compared <= COMPARED_MAX; i++)
+		said = w->dir.headings[i].size == length && !memcmp(w->dir.headings[i].name, text, length);
+	const bool left = !said && name_left(w, &name);
+	b->name_doubtful = left ? name.size != length : !said && !plain;
+	o->rule = TRACEDAT_RULE_option_buffer_name;
+	o->why = left ? "the name that the statistics have" : "the name with its NUL";
+	bytes_append(&o->changed, o->block->data + o->at, left ? 8 : o->size - 1);
+	if (left)
+		bytes_append(&o->changed, name.data, name.size);
+	bytes_u8(&o->changed, 0);
+	bytes_u8(&name, 0);
+	if (left && !name.failed)
+		text_sanitise(b->name, sizeof(b->name), (const char *)name.data);
+	if (o->changed.failed || name.failed)
+		tracedat_no_memory(w);
+	bytes_free(&name);
+}
+
 /* The name in an option, which has to end with its only NUL. Where it was hit, the statistics may have it. */
 static void instance_name(struct tracedat_walk *w, struct tracedat_option *o, struct tracedat_buffer *b)
 {
@@ -222,13 +254,7 @@ static void instance_name(struct tracedat_walk *w, struct tracedat_option *o, st
 	for (size_t i = 0; i < length; i++)
 		sound &= (uint8_t)text[i] >= 0x20 && text[i] != 0x7f;
 	if (sound && text[length] && ((uint8_t)text[length] < 0x20 || (uint8_t)text[length] > 0x7e)) {
-		/* Its NUL was hit. */
-		(void)tracedat_block_report(w, TRACEDAT_RULE_option_buffer_name, o->block, o->at + 8, length + 1,
-					    "the name of the instance ends in 0x%02x, expected NUL", (uint8_t)text[length]);
-		bytes_append(&o->changed, o->block->data + o->at, o->size - 1);
-		bytes_u8(&o->changed, 0);
-		o->rule = TRACEDAT_RULE_option_buffer_name;
-		o->why = "the name with its NUL";
+		instance_name_end(w, o, b);
 		return;
 	}
 	b->name_doubtful = sound && text[length];
