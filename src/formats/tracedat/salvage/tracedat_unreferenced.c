@@ -271,6 +271,47 @@ static void gap_examine(struct tracedat_walk *w, unsigned buffer, uint64_t from,
 			      (unsigned long long)(to - nonzero));
 }
 
+/* The plausible pages in [from, to), one after the other, and their records. */
+static uint64_t pages_sound(struct tracedat_walk *w, uint64_t from, uint64_t to, uint32_t size, uint64_t *records)
+{
+	uint64_t n = 0;
+	for (uint64_t at = from; to >= at && to - at >= size; at += size) {
+		const uint8_t *p = window_at(&w->window, at, size);
+		uint32_t count = 0;
+		if (p && tracedat_page_plausible(w, p, size, &count)) {
+			n++;
+			*records += count;
+		}
+	}
+	return n;
+}
+
+/* Whether the pages of [from, to) are the last ones of the CPU whose data the table ends there, as as many bytes were inserted: so
+ * many pages of its data are none, and the kernel counted no other number of events. Then its data reaches over them. */
+static bool cpu_goes_on(struct tracedat_walk *w, const struct tracedat_range *r, uint64_t from, uint64_t to)
+{
+	struct tracedat_cpu *c = r && r->to == from && !r->buffer->compressed ? r->cpu : NULL;
+	const uint32_t size = r ? r->buffer->page_size : 0;
+	uint64_t records = 0;
+
+	if (!c || c->found || c->clipped || c->from + c->length != from || c->length % size || (to - from) % size ||
+	    to - from > c->length)
+		return false;
+	const uint64_t pages = (to - from) / size;
+	if (!tracedat_page_at(w, from, size) || pages_sound(w, from, to, size, &records) != pages ||
+	    pages_sound(w, c->from, from, size, &records) != c->length / size - pages)
+		return false;
+	const struct tracedat_stat *s = expected_of(&w->dir, r->buffer, c->cpu);
+	if (s && s->entries + s->read != records)
+		return false;
+	(void)tracedat_report(
+		w, TRACEDAT_RULE_data_unreferenced, from, to - from,
+		"%llu pages of CPU %u behind the end that its table says: as many bytes were inserted in front of them",
+		(unsigned long long)pages, c->cpu);
+	c->length += to - from;
+	return true;
+}
+
 /* In version 6 the data of an instance follows its table: what is found behind the table is of the instance, if that lacks data. */
 static unsigned gap_buffer(const struct tracedat_walk *w, unsigned buffer, const struct tracedat_range *table)
 {
@@ -292,20 +333,22 @@ static void gaps_of(struct tracedat_walk *w, unsigned buffer, uint64_t from, uin
 			high = middle;
 	}
 	const struct tracedat_range *table = NULL; /* the last one that the gaps are behind */
+	const struct tracedat_range *last = NULL;
 	uint64_t at = from;
 	for (size_t i = low; i < count && r[i].from < to && w->status == TM_OK; i++) {
 		if (r[i].to <= from)
 			continue;
 		/* The extent of the chunks is not known yet: four more bytes may belong to them. */
-		if (r[i].from > at)
+		if (r[i].from > at && !cpu_goes_on(w, last, at, r[i].from))
 			gap_examine(w, gap_buffer(w, buffer, table), at, r[i].from, false);
 		table = r[i].cpu ? table : &r[i];
+		last = r[i].to > at ? &r[i] : last;
 		uint64_t end = r[i].to;
 		if (r[i].buffer->compressed && r[i].cpu)
 			end = tracedat_align(end, r[i].buffer->page_size);
 		at = end > at ? end : at;
 	}
-	if (at < to && w->status == TM_OK)
+	if (at < to && w->status == TM_OK && !cpu_goes_on(w, last, at, to))
 		gap_examine(w, gap_buffer(w, buffer, table), at, to, true);
 }
 
