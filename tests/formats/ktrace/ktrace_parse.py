@@ -33,7 +33,7 @@ def chunk_at(data, at, end):
     if tag in (0, UNFINISHED) or size > end - at - 16:
         return None
     # No writer has counted so far; a chunk that ends with the file is one all the same.
-    if (major & 0x7FFF > 16 or minor > 16) and up(at + 16 + size, 8) != end:
+    if (major & 0x7FFF > 16 or minor > 16) and (not size or up(at + 16 + size, 8) != end):
         return None
     return tag, size
 
