@@ -287,7 +287,7 @@ static uint64_t pages_sound(struct tracedat_walk *w, uint64_t from, uint64_t to,
 }
 
 /* Whether the pages of [from, to) are the last ones of the CPU whose data the table ends there, as as many bytes were inserted: so
- * many pages of its data are none, and the kernel counted no other number of events. Then its data reaches over them. */
+ * many pages of its data are none, and the kernel counted the events of all others. Then its data reaches over them. */
 static bool cpu_goes_on(struct tracedat_walk *w, const struct tracedat_range *r, uint64_t from, uint64_t to)
 {
 	struct tracedat_cpu *c = r && r->to == from && !r->buffer->compressed ? r->cpu : NULL;
@@ -301,8 +301,9 @@ static bool cpu_goes_on(struct tracedat_walk *w, const struct tracedat_range *r,
 	if (!tracedat_page_at(w, from, size) || pages_sound(w, from, to, size, &records) != pages ||
 	    pages_sound(w, c->from, from, size, &records) != c->length / size - pages)
 		return false;
+	/* Where bytes were removed elsewhere, tables are as wrong: without the number nothing tells the two. */
 	const struct tracedat_stat *s = expected_of(&w->dir, r->buffer, c->cpu);
-	if (s && s->entries + s->read != records)
+	if (!s || s->entries + s->read != records)
 		return false;
 	(void)tracedat_report(
 		w, TRACEDAT_RULE_data_unreferenced, from, to - from,
