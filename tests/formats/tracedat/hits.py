@@ -6,12 +6,13 @@ nothing invented, nothing claimed, no event lost. And what is no hit: the number
 
     hits.py [--tool PROGRAM] [--seeds N] [--part PART] [--only PART:SEED:OFFSET]
 --seeds  captures of each part (default 4)
---part   one of the parts: option, offset, id, cpu, systems, shift
+--part   one of the parts: option, offset, id, cpu, systems, shift, header, instance, page
 --only   one hit again, by what the output calls it, with what was found
 The last line is "N passed, M failed"."""
 import argparse
 import json
 import os
+import random
 import re
 import struct
 import sys
@@ -24,7 +25,8 @@ from truth_damage import Edit, Hit, apply  # noqa: E402
 
 BUFFER, DATE, VERSION = 3, 1, 9
 FEATURES = {"option": (("v6",), ("v7", "plain")), "offset": (("v6", "instances"),), "id": (("v6", "kernel-events"),),
-            "cpu": (("v7", "plain"),), "systems": (("v6",),), "shift": (("v6",), ("v7", "plain"))}
+            "cpu": (("v7", "plain"),), "systems": (("v6",),), "shift": (("v6",), ("v7", "plain")),
+            "header": (("v6",), ("v7", "plain")), "instance": (("v6", "instances"),), "page": (("v6", "instances"),)}
 # Further seeds with which something was wrong once.
 ONCE = {"offset": (11, 14), "cpu": (16,), "id": (9,)}
 # Of a page with a shift, the records on both sides of it may be lost.
@@ -130,7 +132,32 @@ def shifts(capture):
                 yield at + length // 2, new, removed
 
 
-PARTS = {"option": later, "offset": offsets, "id": identities, "cpu": cpus, "systems": systems, "shift": shifts}
+def headers(capture):
+    """Number and size of an option are hit."""
+    for at, _, _ in options(capture.files[""]):
+        for fill in (0, 255):
+            yield at, bytes([fill]) * 6
+
+
+def instances(capture):
+    """Offset and name of an instance are hit, with its NUL."""
+    for at, ident, size in options(capture.files[""]):
+        if ident == BUFFER:
+            for fill in (0, 255):
+                yield at + 6, bytes([fill]) * size
+
+
+def pages(capture):
+    """A page of zeros or of noise is inserted in front of the last page."""
+    data = capture.files[""]
+    size = struct.unpack_from(order_of(data) + "I", data, 14)[0]
+    at = (len(data) - 1) // size * size
+    for new in (bytes(size), random.Random(capture.name).randbytes(size)):
+        yield at, new, 0
+
+
+PARTS = {"option": later, "offset": offsets, "id": identities, "cpu": cpus, "systems": systems, "shift": shifts,
+         "header": headers, "instance": instances, "page": pages}
 
 
 def hits_of(tool, part, seeds):
@@ -139,7 +166,7 @@ def hits_of(tool, part, seeds):
         for seed in (*range(1, 1 + seeds), *(once for once in ONCE.get(part, ()) if once > seeds)):
             capture = generated(tool, seed, features)
             for at, new, *removed in PARTS[part](capture) if capture else ():
-                name = f"{part}:{'+'.join(features)}:{seed}:{at}:{'-'.join((*map(str, removed), new.hex()))}"
+                name = f"{part}:{'+'.join(features)}:{seed}:{at}:{'-'.join((*map(str, removed), new[:16].hex()))}"
                 yield name, capture, Edit("", at, *(removed or [len(new)]), new)
 
 
@@ -151,7 +178,8 @@ def judge(tool, part, capture, edit):
         errors = {rule: count for (severity, rule), count in tool.findings([damaged])[0].items() if severity == "error"}
         return [f"{count} {rule}" for rule, count in errors.items()], None
     tally = truth_score.score(capture.original, hits, tool.repair(damaged), tool.parser, truth.Silence(capture, capture.original, tool, tool.parser))
-    lost = sum(found["number"] == "lost" and found["kind"] == "event" for found in tally["found"])
+    kinds = ("event", "option") if part == "header" else ("event",)
+    lost = sum(found["number"] == "lost" and found["kind"] in kinds for found in tally["found"])
     bad = [f"{tally[key]} {key}" for key in ("altered", "invented", "claims") if tally[key]]
     return bad + ([f"{lost} events lost"] if lost > (BESIDE if part == "shift" else 0) else []), tally
 
