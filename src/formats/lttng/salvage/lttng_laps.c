@@ -30,6 +30,8 @@
  * page, which may be those of another place. */
 #define LEAP_MIN (UINT64_C(1) << 24)
 #define LEAP_SPAN 512u
+/* Ticks from one declaration to the next but one: with so few, the one between them is not a lap ahead. */
+#define CLOSE_MAX (UINT64_C(1) << 20)
 /* Bytes in front of a wrap that may be those of another place: a page and an event. */
 #define AHEAD_SPAN (LTTNG_PAGE + 512u)
 
@@ -300,10 +302,28 @@ static void note_guess(const struct lttng_trace *t, struct lttng_walk *w, const 
 	l->rare = rare ? RARE_SPAN : l->rare && !e->has_full ? l->rare - 1 : 0;
 }
 
+/* Whether the stamp of the last declaration may have been hit: with it a lap lies between its neighbours, and without it they
+ * follow closely on each other. Declarations stay anyway; from that one on their times are doubtful. */
+static bool keep_declared(struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct lttng_walk_laps *l = &w->laps;
+	const uint64_t passed = e->stamp - w->at.before;
+
+	if (e->has_full)
+		l->doubtful = false;
+	if (l->doubtful || e->has_full || (l->anchored && l->anchors[l->anchored - 1].rel == w->at.last) ||
+	    passed <= LTTNG_TIME_MASK || (passed & LTTNG_TIME_MASK) >= CLOSE_MAX)
+		return false;
+	l->doubtful = true;
+	return true;
+}
+
 bool lttng_laps_keep(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e)
 {
 	struct lttng_walk_laps *l = &w->laps;
 
+	if (w->file->metadata && t->coding.layout->era >= LTTNG_TRACE_MARKERS && !w->open && w->at.events)
+		return keep_declared(w, e);
 	if (!is_counted(t, w))
 		return false;
 	l->was.wraps = l->wraps;
