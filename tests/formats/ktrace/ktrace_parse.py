@@ -32,8 +32,8 @@ def chunk_at(data, at, end):
     tag, major, minor, size = struct.unpack_from("<IHHQ", data, at)
     if tag in (0, UNFINISHED) or size > end - at - 16:
         return None
-    # No writer has counted so far; a chunk that ends with the file is one all the same.
-    if (major & 0x7FFF > 16 or minor > 16) and (not size or up(at + 16 + size, 8) != end):
+    # No writer has counted so far; a chunk that ends with the file, and has a tag of those that are given out, is one all the same.
+    if (major & 0x7FFF > 16 or minor > 16) and (not 0x1000 <= tag < 0x20000 or up(at + 16 + size, 8) != end):
         return None
     return tag, size
 
