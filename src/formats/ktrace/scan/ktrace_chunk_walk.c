@@ -76,6 +76,34 @@ static void chunk_doubt_copy(struct ktrace_walk *w, uint64_t offset, uint64_t si
 	ktrace_repair_doubt(&w->repair, at, at + size, "repeats the bytes before it: a block may have been written twice");
 }
 
+/* A chunk of an unknown kind, which may be one of a known kind whose tag was hit. */
+static void chunk_unknown(struct ktrace_walk *w, const struct ktrace_chunk *chunk)
+{
+	const uint64_t until = chunk->offset + KTRACE_CHUNK_HEADER + chunk->size;
+
+	if (chunk->tag == KTRACE_MAGIC) {
+		chunk_report(w, KTRACE_RULE_file_header_in_body, chunk, KTRACE_CHUNK_HEADER + chunk->size,
+			     "the header of another file is here: this and all that follows belongs to another capture");
+		ktrace_foreign_doubt(w, chunk->offset);
+		return;
+	}
+	chunk_report(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER,
+		     "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
+	if (!chunk->tag) {
+		w->map_damaged = true;
+		ktrace_repair_doubt(&w->repair, chunk->offset, until, "a chunk with tag 0, which may have lost its tag");
+	} else if (ktrace_chunk_may_be_events(w->in.source, chunk, w->in.is_64)) {
+		ktrace_repair_doubt(&w->repair, chunk->offset, until,
+				    "a chunk of an unknown kind that has nothing but records: its tag may have been hit");
+	} else if (!ktrace_chunk_versions_are_small(chunk)) {
+		ktrace_repair_doubt(&w->repair, chunk->offset, until,
+				    "a chunk of an unknown kind whose version is no writer's: its header may have been hit");
+	} else if (w->strange_count < KTRACE_STRANGE) {
+		w->strange[w->strange_count].from = chunk->offset;
+		w->strange[w->strange_count++].until = until;
+	}
+}
+
 /* Where a chunk of its kind may be. */
 static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const struct ktrace_chunk *chunk,
 			const struct ktrace_extent *x)
@@ -98,31 +126,8 @@ static void chunk_place(struct ktrace_walk *w, struct ktrace_chunks *c, const st
 		ktrace_repair_doubt(&w->repair, chunk->offset - 8, chunk->offset,
 				    "the end of a chunk in front of one whose tag was hit");
 	if (!kind) {
-		if (chunk->tag == KTRACE_TAG_UNFINISHED)
-			return;
-		if (chunk->tag == KTRACE_MAGIC) {
-			chunk_report(w, KTRACE_RULE_file_header_in_body, chunk, KTRACE_CHUNK_HEADER + chunk->size,
-				     "the header of another file is here: this and all that follows belongs to another capture");
-			ktrace_foreign_doubt(w, chunk->offset);
-			return;
-		}
-		chunk_report(w, KTRACE_RULE_chunk_unknown_tag, chunk, KTRACE_CHUNK_HEADER,
-			     "tag 0x%" PRIx32 " is not known; readers skip its %" PRIu64 " bytes", chunk->tag, chunk->size);
-		if (!chunk->tag) {
-			w->map_damaged = true;
-			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
-					    "a chunk with tag 0, which may have lost its tag");
-		} else if (ktrace_chunk_may_be_events(w->in.source, chunk, w->in.is_64)) {
-			ktrace_repair_doubt(&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
-					    "a chunk of an unknown kind that has nothing but records: its tag may have been hit");
-		} else if (!ktrace_chunk_versions_are_small(chunk)) {
-			ktrace_repair_doubt(
-				&w->repair, chunk->offset, chunk->offset + KTRACE_CHUNK_HEADER + chunk->size,
-				"a chunk of an unknown kind whose version is no writer's: its header may have been hit");
-		} else if (w->strange_count < KTRACE_STRANGE) {
-			w->strange[w->strange_count].from = chunk->offset;
-			w->strange[w->strange_count++].until = chunk->offset + KTRACE_CHUNK_HEADER + chunk->size;
-		}
+		if (chunk->tag != KTRACE_TAG_UNFINISHED)
+			chunk_unknown(w, chunk);
 		return;
 	}
 	if (kind->place == KTRACE_IN_HEADER && !c->in_header) {
