@@ -116,6 +116,11 @@ static void page_times(struct tracedat_page *p, uint64_t ts, uint64_t commit)
 		(void)tracedat_page_report(p, TRACEDAT_RULE_page_timestamp_zero, 0, 8,
 					   "the timestamp of the page is 0, but it has events");
 		page_suspect(p, "the timestamp of the page is 0");
+	} else if (ts >> 63) {
+		/* Times of its events overflow, and look early again. */
+		(void)tracedat_page_report(p, TRACEDAT_RULE_page_time_jump, 0, 8, "the page begins after 2^63 ns, or 292 years");
+		p->strange = true;
+		page_suspect(p, "the time of the page cannot be");
 	} else if (!first && ts < stream->last) {
 		page_backwards(p, ts);
 	} else if (!first && stream->last && ts - stream->last > STEP_BACK) {
