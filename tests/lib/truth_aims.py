@@ -30,9 +30,9 @@ CEILINGS = {
     "small": {
         "fxt": {"doubted, one hit": 5.0},
         "ktrace": {},
-        "lttng": {"doubted, one hit": 2.2, "lost, 25 hits": 0.78},
-        "tracedat": {"lost, 25 hits": 43},
-        "uftrace": {"invented": 1},
+        "lttng": {"doubted, one hit": 2.24, "lost, 25 hits": 0.78},
+        "tracedat": {},
+        "uftrace": {},
     },
     "all": {
         "fxt": {"invented": 1},
