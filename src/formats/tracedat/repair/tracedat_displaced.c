@@ -101,11 +101,19 @@ static void late_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b,
 		   "its last event is later than the statistics of the CPU: a time was hit");
 }
 
+/* Whether a section of data is not where its option says, and data is not where tables say: bytes in front of both are missing, or
+ * too many. Whole pages of them leave the data aligned. */
+static bool data_moved(const struct tracedat_walk *w)
+{
+	return w->shape.version == 7 && FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_section) &&
+	       (FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_offset_alignment) ||
+		FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_unreferenced) ||
+		FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_range_eof));
+}
+
 void tracedat_displaced_doubt(struct tracedat_walk *w)
 {
-	bool exchanged = contradictions(w) > 1, lost = w->shape.version == 7 &&
-						       FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_section) &&
-						       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_offset_alignment);
+	const bool exchanged = contradictions(w) > 1, lost = data_moved(w);
 
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++)
 		for (size_t j = 0; j < w->data.buffers[i].count && w->status == TM_OK; j++) {
