@@ -65,14 +65,11 @@ static bool chunk_is_known(struct source *source, const struct ktrace_chunk *chu
 
 /* Whether records in a row, but for one that may have been hit, are within hours of each other: in 32 bits other bytes pass all
  * other tests too often. */
-static bool chunk_times_are_near(struct source *source, uint64_t at, bool is_64)
+static bool times_are_near(const uint8_t *records, bool is_64)
 {
-	uint8_t records[64 * IN_RECORDS];
-	uint32_t size = ktrace_event_size(is_64);
+	const uint32_t size = ktrace_event_size(is_64);
 	unsigned near = 0;
 
-	if (source_read(source, at, records, IN_RECORDS * (size_t)size) != TM_OK)
-		return false;
 	for (unsigned hit = 0; hit < IN_RECORDS && near < IN_RECORDS - 1; hit++) {
 		uint64_t previous = 0;
 		near = 0;
@@ -87,14 +84,27 @@ static bool chunk_times_are_near(struct source *source, uint64_t at, bool is_64)
 	return near == IN_RECORDS - 1;
 }
 
+static bool chunk_times_are_near(struct source *source, uint64_t at, bool is_64)
+{
+	uint8_t records[64 * IN_RECORDS];
+	return source_read(source, at, records, IN_RECORDS * (size_t)ktrace_event_size(is_64)) == TM_OK &&
+	       times_are_near(records, is_64);
+}
+
 /* Whether records lie there: some begin so few bytes before that the first one reaches to `at`. Their numbers look like small
- * chunks. */
+ * chunks. Read at once, since this is asked of many places. */
 static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t limit, bool is_64)
 {
-	for (uint64_t before = 0; before < ktrace_event_size(is_64) && before <= at; before += 8)
-		if (limit - (at - before) >= IN_RECORDS * (uint64_t)ktrace_event_size(is_64) &&
-		    !ktrace_events_failures(source, at - before, limit, is_64, IN_RECORDS) &&
-		    chunk_times_are_near(source, at - before, is_64))
+	uint8_t bytes[64 * (IN_RECORDS + 1)];
+	const uint64_t size = ktrace_event_size(is_64), room = IN_RECORDS * size;
+	const uint64_t most = at < size - 8 ? at / 8 * 8 : size - 8, left = limit - (at - most);
+	const size_t there = (size_t)(left < room + most ? left : room + most);
+
+	if (there < room || source_read(source, at - most, bytes, there) != TM_OK)
+		return false;
+	for (uint64_t begin = 0; begin <= most && there - begin >= room; begin += 8)
+		if (!ktrace_records_failures(bytes + begin, (size_t)room, is_64, IN_RECORDS) &&
+		    times_are_near(bytes + begin, is_64))
 			return true;
 	return false;
 }
