@@ -1,6 +1,8 @@
 /* What counts as a chunk where one should be. */
 #include "formats/ktrace/scan/ktrace_chunk.h"
 
+#include <limits.h>
+
 #include "formats/ktrace/decode/ktrace_record.h"
 
 /* The signature of the payload, for kinds that have one. data: where it starts; size: bytes of it that are there. */
@@ -109,22 +111,21 @@ static bool chunk_is_in_records(struct source *source, uint64_t at, uint64_t lim
 	return false;
 }
 
-/* Whether all but one of the first records at `at`, of so many, are some: what hit the header of their chunk may have hit one. In
- * 32 bits too much else passes for a record. */
-static bool records_but_one(struct source *source, uint64_t at, uint64_t count, bool is_64)
+/* How many of the first records at `at` are none, of `count`, or of as many as are looked at. */
+static unsigned records_odd(struct source *source, uint64_t at, uint64_t count, bool is_64)
 {
 	uint8_t records[KTRACE_HEAD];
 	const size_t size = ktrace_event_size(is_64), most = sizeof(records) / size;
 	const size_t looked = count < most ? (size_t)count : most;
 	unsigned odd = 0;
 
-	if (!is_64 || source_read(source, at, records, looked * size) != TM_OK)
-		return false;
+	if (source_read(source, at, records, looked * size) != TM_OK)
+		return UINT_MAX;
 	for (size_t i = 0; i < looked; i++) {
 		const struct ktrace_event e = ktrace_record_decode(records + i * size, is_64);
 		odd += ktrace_record_failures(&e, is_64) || !e.time || !e.debugid;
 	}
-	return odd <= 1;
+	return odd;
 }
 
 bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
@@ -132,32 +133,23 @@ bool ktrace_chunk_lost_tag(struct source *source, const struct ktrace_chunk *chu
 	const uint64_t records = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
 	/* Of a version that no writer has counted to, the header was hit for certain. */
 	const bool hit = !ktrace_chunk_versions_are_small(chunk);
-	const unsigned least = !chunk->tag ? 1 : hit ? 2 : IN_RECORDS;
+	const unsigned least = !chunk->tag ? 1 : hit && is_64 ? 2 : IN_RECORDS;
 
 	if (chunk->size < 8 + least * size || (chunk->size - 8) % size != 0)
 		return false;
 	const uint64_t count = (chunk->size - 8) / size;
 	return (!ktrace_events_failures(source, records, records + chunk->size - 8, is_64, IN_RECORDS) ||
-		(count > least && records_but_one(source, records, count, is_64))) &&
+		/* What hit the header may have hit a record. In 32 bits too much else passes for one. */
+		(is_64 && count > least && records_odd(source, records, count, is_64) <= 1)) &&
 	       (!chunk->tag || hit || chunk_times_are_near(source, records, is_64));
 }
 
 bool ktrace_chunk_may_be_events(struct source *source, const struct ktrace_chunk *chunk, bool is_64)
 {
-	const uint64_t at = ktrace_chunk_data(chunk) + 8, size = ktrace_event_size(is_64);
-	const unsigned count = chunk->size < 8 + IN_RECORDS * size ? (unsigned)((chunk->size - 8) / size) : IN_RECORDS;
-	uint8_t records[64 * IN_RECORDS];
+	const uint64_t size = ktrace_event_size(is_64), count = chunk->size < 8 ? 0 : (chunk->size - 8) / size;
 
-	if (chunk->size < 8 + size || (chunk->size - 8) % size ||
-	    ktrace_events_failures(source, at, at + chunk->size - 8, is_64, count) ||
-	    source_read(source, at, records, count * (size_t)size) != TM_OK)
-		return false;
-	for (unsigned i = 0; i < count; i++) {
-		const struct ktrace_event e = ktrace_record_decode(records + i * size, is_64);
-		if (!e.time || !e.debugid)
-			return false;
-	}
-	return true;
+	return count && (chunk->size - 8) % size == 0 &&
+	       !records_odd(source, ktrace_chunk_data(chunk) + 8, count < IN_RECORDS ? count : IN_RECORDS, is_64);
 }
 
 /* A tag of 0 is what a hole leaves, unless the rest of the header is one. */

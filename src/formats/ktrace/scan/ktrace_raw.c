@@ -130,20 +130,19 @@ static void raw2_width(struct ktrace_walk *w, struct ktrace_raw *raw, uint32_t f
 	raw->flipped = true;
 }
 
-/* The header of version 2, at p. */
-static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint8_t *p)
+/* The header of version 2, at p. hit: its wall time was. */
+static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint8_t *p, bool hit)
 {
 	const uint64_t frequency = load_u64(p + 24, false);
 	const uint32_t flag = load_u32(p + 20, false);
 	const bool reserved = !bytes_are_zero(p + 32, 256);
-	bool hit = load_u32(p + 16, false) >= USEC_PER_SEC || flag > 1;
 
 	raw->version = 2;
 	raw->map = KTRACE_RAW2_HEADER;
 	raw->count_offset = 4;
 	raw->threads = load_u32(p + 4, false);
 	raw2_width(w, raw, flag); /* and p is gone: it moves the window */
-	hit |= raw->flipped;
+	hit |= flag > 1 || raw->flipped;
 	if (!frequency) {
 		finding_report(w->scan->findings, KTRACE_RULE_v2_frequency_zero, w->in.source, 24, 8,
 			       "the number of ticks per second is 0");
@@ -162,29 +161,30 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	}
 }
 
-/* The wall time in the header of versions 1 and 2, at p. */
-static void raw_walltime(struct ktrace_walk *w, const uint8_t *p)
+/* The wall time in the header of versions 1 and 2, at p. Whether it was hit. */
+static bool raw_walltime(struct ktrace_walk *w, const uint8_t *p)
 {
 	const uint64_t seconds = load_u64(p + 8, false);
 	const uint32_t usec = load_u32(p + 16, false);
 
 	if (usec < USEC_PER_SEC)
-		return;
+		return false;
 	struct finding *fd = finding_report(w->scan->findings, KTRACE_RULE_walltime_usec_range, w->in.source, 16, 4,
 					    "the microseconds of the wall time are %" PRIu32 "; they are below 1000000", usec);
 	finding_field(fd, 16, 4, "microseconds = %" PRIu32, usec);
 	ktrace_repair_raw_walltime(&w->repair, seconds + usec / USEC_PER_SEC, usec % USEC_PER_SEC);
 	ktrace_repair_doubt(&w->repair, 8, 20, "a wall time that cannot be");
+	return true;
 }
 
 /* Fills raw and the width; the header, at p, is known to be there. */
 static void raw_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uint8_t *p, uint32_t magic)
 {
 	if (magic == KTRACE_MAGIC_RAW2) {
-		raw_walltime(w, p);
-		raw2_header(w, raw, p);
+		const bool hit = raw_walltime(w, p);
+		raw2_header(w, raw, p, hit);
 	} else if (magic == KTRACE_MAGIC_RAW1 || magic == KTRACE_MAGIC_RAW1_OLD) {
-		raw_walltime(w, p);
+		(void)raw_walltime(w, p);
 		raw->version = 1;
 		raw->count_offset = 4;
 		raw->threads = load_u32(p + 4, false);
