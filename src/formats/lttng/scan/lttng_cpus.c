@@ -1,6 +1,7 @@
 /* Cpus: which channels have a file of which. "The root directory contains a tracefile for each cpu". */
 #include <stdlib.h>
 
+#include "core/text.h"
 #include "formats/lttng/scan/lttng_trace.h"
 
 struct slot {
@@ -125,9 +126,7 @@ static bool has_events(struct lttng_trace *t, const struct lttng_file *f, uint64
 	if (n < l->size || !lttng_file_read(t, f, 0, bytes, n))
 		return false;
 	lttng_header_load(&h, l, t->coding.big_endian, bytes);
-	*hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < n; i++)
-		*hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	*hash = text_hash(bytes, n);
 	return lttng_header_data_end(l, &h, f->source->size) > l->size && !bytes_are_zero(bytes + l->size, n - l->size);
 }
 

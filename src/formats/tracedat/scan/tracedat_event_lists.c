@@ -1,5 +1,6 @@
 /* The lists of event formats: "FTRACE EVENT FORMATS" and "EVENT FORMATS" of MAN6. Where a size or a count is wrong, the
  * texts show where formats begin and end. */
+#include "core/text.h"
 #include "formats/tracedat/decode/tracedat_format_list.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_format.h"
@@ -395,9 +396,7 @@ static size_t system_parse(struct tracedat_walk *w, struct list *l, size_t at, s
 	w->events.doubtful = odd;
 	/* The text of a format that lost its beginning. */
 	w->events.lost |= memchr(name, '\n', length - 1) != NULL;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	const uint64_t hash = text_hash(name, length);
 	/* Kernels have about 150 systems; the comparison is bounded for hostile files. */
 	for (size_t i = 0; i < *seen_count; i++)
 		if (seen[i] == hash) {
