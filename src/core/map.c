@@ -27,6 +27,12 @@ uint32_t map_get(const struct map *m, uint64_t key)
 	return m->capacity ? m->values[map_slot(m, key)] : MAP_NONE;
 }
 
+uint32_t *map_at(const struct map *m, uint64_t key)
+{
+	uint32_t *value = m->capacity ? &m->values[map_slot(m, key)] : NULL;
+	return value && *value != MAP_NONE ? value : NULL;
+}
+
 static bool map_grow(struct map *m)
 {
 	struct map more = { .capacity = m->capacity ? m->capacity * 2 : MAP_FIRST };

@@ -23,6 +23,8 @@ struct map {
 
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *m, uint64_t key);
+/* The place of its value, where another one but MAP_NONE may be stored; NULL: it has none. Valid until a new key is set. */
+uint32_t *map_at(const struct map *m, uint64_t key);
 /* Sets the value of key (not MAP_NONE), which may be new. max: keys that the map may ever have.
  * TM_OK, TM_LIMIT, TM_NO_MEMORY; after a failure the map is as it was. */
 enum tracemend_status map_set(struct map *m, uint64_t key, uint32_t value, size_t max);

@@ -266,7 +266,7 @@ static void each_defect_among_plain_records(void **state)
 /* The list over all rules exists for each of the formats that are to have a fast path. */
 static void formats_with_a_fast_path(void **state)
 {
-	static const char *const names[] = { "fxt", "uftrace", "tracedat", "lttng" };
+	static const char *const names[] = { "fxt", "uftrace", "tracedat", "ktrace", "lttng" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

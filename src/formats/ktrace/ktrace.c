@@ -123,6 +123,7 @@ const struct format ktrace_format = {
 	.rule_count = KTRACE_RULE_COUNT,
 	.features = features,
 	.feature_count = KTRACE_FEATURE_COUNT,
+	.fast = ktrace_fast_contract,
 	.magic = ktrace_magic,
 	.bid = ktrace_bid,
 	.scan = ktrace_scan,

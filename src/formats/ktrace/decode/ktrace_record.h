@@ -17,6 +17,9 @@ struct ktrace_event {
 #define KTRACE_FUNC_END 2u
 #define KTRACE_FUNC_MASK 3u
 
+#define KTRACE_CLASS_TRACE 7u /* the tracing itself */
+#define KTRACE_TIME_MAX ((UINT64_C(1) << 56) - 1)
+
 enum ktrace_debugid {
 	KTRACE_VFS_LOOKUP = 0x03010090,
 	KTRACE_VFS_LOOKUP_DONE = 0x0301009c,
@@ -31,25 +34,22 @@ enum ktrace_debugid {
 
 static inline struct ktrace_event ktrace_record_decode(const uint8_t *p, bool is_64)
 {
-	struct ktrace_event e = { 0 };
-	uint64_t time = load_u64(p, false);
-	if (is_64) {
-		e.time = time;
-		for (unsigned i = 0; i < 4; i++)
-			e.args[i] = load_u64(p + 8 + 8 * i, false);
-		e.tid = load_u64(p + 40, false);
-		e.debugid = load_u32(p + 48, false);
-		e.cpu = load_u32(p + 52, false);
-		e.unused = load_u64(p + 56, false);
-	} else {
-		e.time = time & ((UINT64_C(1) << 56) - 1);
-		e.cpu = (uint32_t)(time >> 56);
-		for (unsigned i = 0; i < 4; i++)
-			e.args[i] = load_u32(p + 8 + 4 * i, false);
-		e.tid = load_u32(p + 24, false);
-		e.debugid = load_u32(p + 28, false);
-	}
-	return e;
+	const uint64_t time = load_u64(p, false);
+
+	if (is_64)
+		return (struct ktrace_event){ .time = time,
+					      .args = { load_u64(p + 8, false), load_u64(p + 16, false), load_u64(p + 24, false),
+							load_u64(p + 32, false) },
+					      .tid = load_u64(p + 40, false),
+					      .debugid = load_u32(p + 48, false),
+					      .cpu = load_u32(p + 52, false),
+					      .unused = load_u64(p + 56, false) };
+	return (struct ktrace_event){ .time = time & KTRACE_TIME_MAX,
+				      .args = { load_u32(p + 8, false), load_u32(p + 12, false), load_u32(p + 16, false),
+						load_u32(p + 20, false) },
+				      .tid = load_u32(p + 24, false),
+				      .debugid = load_u32(p + 28, false),
+				      .cpu = (uint32_t)(time >> 56) };
 }
 
 /* Classes of xnu's kdebug.h, as bits. */
@@ -69,7 +69,7 @@ static inline unsigned ktrace_record_failures(const struct ktrace_event *e, bool
 	/* A debug id of 0 has no class: it fails once. */
 	unsigned failures = e->time ? 0u : 1u;
 	/* Bytes of ones fail as bytes of zeros do. */
-	failures += e->debugid != UINT32_MAX ? 0u : e->time >= (UINT64_C(1) << 56) - 1 ? 2u : 1u;
+	failures += e->debugid != UINT32_MAX ? 0u : e->time >= KTRACE_TIME_MAX ? 2u : 1u;
 	failures += ktrace_class_exists(e->debugid) ? 0u : 1u;
 	if (is_64) {
 		failures += e->unused ? 1u : 0u;

@@ -30,7 +30,7 @@ void ktrace_make_event(struct ktrace_gen *g, struct bytes *to, struct ktrace_eve
 	if (!e.time)
 		e.time = g->time += choices_below(g->c, 200);
 	if (!g->is_64) {
-		bytes_u64(to, (e.time & ((UINT64_C(1) << 56) - 1)) | (uint64_t)e.cpu << 56);
+		bytes_u64(to, (e.time & KTRACE_TIME_MAX) | (uint64_t)e.cpu << 56);
 		for (unsigned i = 0; i < 4; i++)
 			bytes_u32(to, (uint32_t)e.args[i]);
 		bytes_u32(to, (uint32_t)e.tid);

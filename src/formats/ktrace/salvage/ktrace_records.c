@@ -248,7 +248,7 @@ uint64_t ktrace_record_time(struct ktrace_input *in, uint64_t offset)
 {
 	const uint8_t *p = window_at(&in->window, offset, 8);
 	uint64_t time = p ? load_u64(p, false) : 0;
-	return in->is_64 ? time : time & ((UINT64_C(1) << 56) - 1);
+	return in->is_64 ? time : time & KTRACE_TIME_MAX;
 }
 
 unsigned ktrace_record_anomalies(struct ktrace_input *in, uint64_t offset)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/array.h"
-#include "formats/ktrace/repair/ktrace_odd.h"
+#include "formats/ktrace/scan/ktrace_event_walk.h"
 #include "formats/ktrace/scan/ktrace_stretch.h"
 
 void ktrace_events_open(struct ktrace_events *k)
@@ -32,32 +32,14 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 
 /* ---- rules that count ---- */
 
-/* One finding a stretch of records, with the first record and the count. */
-#define EVENT_COUNTED(ROW) \
-	ROW(event_before_future_timestamp, "earlier than the lower bound of an earlier chunk") \
-	ROW(event_unused_nonzero, "with bytes in the unused word") \
-	ROW(event_debugid_zero, "with debug id 0") \
-	ROW(event_timestamp_zero, "with time 0") \
-	ROW(event_timestamp_implausible, "with a time of 2^56 ticks or more") \
-	ROW(event_timestamp_order, "earlier than the one before") \
-	ROW(event_timestamp_order_cpu, "earlier than the one before on the same CPU") \
-	ROW(event_before_header_timestamp, "earlier than the header's timestamp") \
-	ROW(event_cpu_out_of_map, "of a CPU that is not in the CPU map, or that no machine has") \
-	ROW(event_tid_zero, "with thread id 0") \
-	ROW(event_start_end_both, "with both START and END") \
-	ROW(events_lost, "that record lost events") \
-	ROW(events_retrograde, "that record late events") \
-	ROW(string_sequence_broken, "that continue a string without its first event") \
-	ROW(string_id_signature, "with a string id without the kernel's signature") \
-	ROW(string_id_unknown, "that remove a string that was not defined") \
-	ROW(string_too_long, "that make a string longer than the kernel does")
-
-enum counted {
-#define ROW(symbol, what) COUNT_##symbol,
-	EVENT_COUNTED(ROW)
-#undef ROW
-		COUNTS
-};
+void event_count_at(struct stretch_walk *ev, enum counted what, enum ktrace_rule rule, uint64_t offset)
+{
+	if (place_silenced())
+		return;
+	if (!ev->counts[what].count++)
+		ev->counts[what].first = offset;
+	ev->is_odd |= ktrace_rule_casts_doubt(rule);
+}
 
 static const struct {
 	enum ktrace_rule rule;
@@ -68,163 +50,7 @@ static const struct {
 #undef ROW
 };
 
-/* Leaps in time that are remembered. */
-#define LEAPS 4u
-
-/* One stretch of records. */
-struct stretch_walk {
-	struct ktrace_walk *walk;
-	struct ktrace_count counts[COUNTS];
-	uint64_t known[256]; /* a direct-mapped cache of thread ids that were looked up */
-	struct ktrace_odd odd;
-	bool is_odd;	    /* the record at hand */
-	uint64_t peak;	    /* the latest time before the last record that was earlier than the one before; UINT64_MAX: passed */
-	uint64_t block;	    /* see struct ktrace_events ... */
-	uint64_t block_end; /* ... and where its double ends, or the block that belongs in its place */
-	bool back;	    /* it is earlier than the one before ... */
-	uint64_t late;	    /* ... the time of which is this */
-	uint64_t start;	    /* offset of the first record of the stretch */
-	uint64_t run;	    /* offset of the first record since the last that was earlier than the one before */
-	struct {
-		uint64_t offset, time; /* of the first record after the leap, and of the one before it */
-		bool lone;	       /* one record is in front of it, or behind another leap: it may have been hit */
-	} leaps[LEAPS];		       /* from which time did not come back so far */
-	unsigned leap_count;
-	uint64_t since; /* offset of the first record behind the last leap */
-};
-
-#define event_count(ev, symbol, offset) ((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, (offset)))
-static void event_count_at(struct stretch_walk *ev, enum counted what, uint64_t offset)
-{
-	if (place_silenced())
-		return;
-	if (!ev->counts[what].count++)
-		ev->counts[what].first = offset;
-	ev->is_odd |= ktrace_rule_casts_doubt(counted[what].rule);
-}
-
-/* ---- meaning of single events ---- */
-
-static uint64_t pair_key(const struct ktrace_event *e)
-{
-	return (e->tid << 32) ^ (e->tid >> 32) ^ (e->debugid & ~KTRACE_FUNC_MASK);
-}
-
-/* The value of a key, 0 where it has none. */
-static uint32_t table_count(const struct ktrace_table *t, uint64_t key)
-{
-	uint32_t value = ktrace_table_get(t, key);
-	return value == MAP_NONE ? 0 : value;
-}
-
-/* Starts and ends pair by thread and event id. */
-static void event_pair(struct ktrace_events *k, const struct ktrace_event *e, uint64_t offset)
-{
-	if (k->open.full)
-		return;
-	uint64_t key = pair_key(e);
-	uint32_t open = table_count(&k->open, key);
-	if (e->debugid & KTRACE_FUNC_START) {
-		if (open < MAP_NONE - 1 && ktrace_table_set(&k->open, key, open + 1) && !k->open_starts++)
-			k->starts_first = offset;
-	} else if (open) {
-		(void)ktrace_table_set(&k->open, key, open - 1);
-		k->open_starts--;
-	} else if (!k->lone_ends++) {
-		k->lone_ends_first = offset;
-	}
-}
-
-/* Bytes of the first piece of a string. */
-static uint32_t string_begin(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset, uint32_t word)
-{
-	struct ktrace_events *k = &ev->walk->events;
-	uint32_t id = e->debugid & ~KTRACE_FUNC_MASK;
-	uint64_t string = e->args[1];
-
-	if (id == KTRACE_VFS_LOOKUP || id == KTRACE_VFS_LOOKUP_DONE)
-		return 3 * word;
-	if (id != KTRACE_STRING_GLOBAL)
-		return 4 * word;
-	/* In 32-bit records the signature is cut off. */
-	if (ev->walk->in.is_64 && (string >> 48 != 0x70ac || !(string & 0xffffffffffff)))
-		event_count(ev, string_id_signature, offset);
-	bool removes = (e->debugid & KTRACE_FUNC_END) && !e->args[2] && !e->args[3];
-	if (!removes)
-		(void)ktrace_table_set(&k->strings, string, 0);
-	else if (!k->strings.full && !ktrace_table_has(&k->strings, string))
-		event_count(ev, string_id_unknown, offset);
-	return 2 * word;
-}
-
-/* Strings span several events of a thread: the first has START, the last END. Pieces: xnu bsd/kern/kdebug.c. */
-static void event_string(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset)
-{
-	struct ktrace_events *k = &ev->walk->events;
-	uint32_t id = e->debugid & ~KTRACE_FUNC_MASK, word = ev->walk->in.is_64 ? 8 : 4, piece = 4 * word;
-	bool global = id == KTRACE_STRING_GLOBAL, ends = e->debugid & KTRACE_FUNC_END;
-
-	if (e->debugid & KTRACE_FUNC_START) {
-		piece = string_begin(ev, e, offset, word);
-		if (!ends)
-			(void)ktrace_table_set(&k->spans, pair_key(e), piece + 1);
-		return;
-	}
-	uint32_t span = table_count(&k->spans, pair_key(e));
-	if (!span) {
-		if (!k->spans.full)
-			event_count(ev, string_sequence_broken, offset);
-		return;
-	}
-	/* Saturates far above the bounds below. */
-	span = span < UINT32_MAX / 2 ? span + piece : span;
-	uint32_t max = global ? KTRACE_STRING_GLOBAL_MAX : KTRACE_STRING_SIMPLE_MAX;
-	if ((global || id == KTRACE_STRING_THREADNAME || id == KTRACE_STRING_THREADNAME_PREV) && span - 1 > max + piece)
-		event_count(ev, string_too_long, offset);
-	(void)ktrace_table_set(&k->spans, pair_key(e), ends ? 0 : span);
-}
-
-static void event_meaning(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset)
-{
-	struct ktrace_walk *w = ev->walk;
-
-	switch (e->debugid & ~KTRACE_FUNC_MASK) {
-	case KTRACE_NEWTHREAD:
-		if (!ktrace_table_has(&w->in.threads, e->args[0]))
-			(void)ktrace_table_set(&w->in.threads, e->args[0], 0);
-		if (w->events.born_count < KTRACE_BORN_MAX)
-			w->events.born[w->events.born_count++] = (struct ktrace_born){ offset, e->args[0] };
-		return;
-	case KTRACE_LOST_EVENTS:
-		w->events.lost = true;
-		event_count(ev, events_lost, offset);
-		return;
-	case KTRACE_RETROGRADE:
-	case KTRACE_PAST:
-		event_count(ev, events_retrograde, offset);
-		return;
-	case KTRACE_STRING_GLOBAL:
-	case KTRACE_STRING_THREADNAME:
-	case KTRACE_STRING_THREADNAME_PREV:
-	case KTRACE_VFS_LOOKUP:
-	case KTRACE_VFS_LOOKUP_DONE:
-		event_string(ev, e, offset);
-		return;
-	default:
-		break;
-	}
-	switch (e->debugid & KTRACE_FUNC_MASK) {
-	case KTRACE_FUNC_START:
-	case KTRACE_FUNC_END:
-		event_pair(&w->events, e, offset);
-		break;
-	case KTRACE_FUNC_MASK:
-		event_count(ev, event_start_end_both, offset);
-		break;
-	default:
-		break;
-	}
-}
+/* ---- the fields of events ---- */
 
 static void event_thread_unknown(struct ktrace_events *k, uint64_t tid, uint64_t offset)
 {
@@ -248,15 +74,15 @@ static void event_thread_unknown(struct ktrace_events *k, uint64_t tid, uint64_t
 static void event_thread(struct stretch_walk *ev, const struct ktrace_event *e, uint64_t offset)
 {
 	struct ktrace_walk *w = ev->walk;
-	uint64_t *cached = &ev->known[(e->tid ^ e->tid >> 8) & 255];
+	uint64_t *met = &ev->met[ktrace_met_slot(e->tid)];
 
 	if (!e->tid) {
 		event_count(ev, event_tid_zero, offset);
-	} else if (*cached != e->tid) {
+	} else if (*met != e->tid) {
 		if (w->repair.plan)
 			(void)ktrace_table_set(&w->events.met, e->tid, 1);
 		if (ktrace_table_has(&w->in.threads, e->tid))
-			*cached = e->tid;
+			*met = e->tid;
 		else
 			event_thread_unknown(&w->events, e->tid, offset);
 	}
@@ -308,10 +134,10 @@ static void event_order(struct stretch_walk *ev, const struct ktrace_event *e, u
 	k->sampled = false;
 	ev->is_odd = odd;
 	ev->peak = UINT64_MAX;
-	for (unsigned i = 0; i < 256; i++)
+	for (unsigned i = 0; i < KTRACE_CPUS_TIMED; i++)
 		if (k->time_of_cpu[i] > e->time && i != e->cpu)
 			k->time_of_cpu[i] = 0;
-	if (e->cpu < 256 && k->time_of_cpu[e->cpu] > e->time) {
+	if (e->cpu < KTRACE_CPUS_TIMED && k->time_of_cpu[e->cpu] > e->time) {
 		event_count(ev, event_timestamp_order_cpu, offset);
 		k->time_of_cpu[e->cpu] = 0;
 		ev->is_odd = odd;
@@ -327,13 +153,13 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 		event_first(ev, e);
 	if (__builtin_expect(e->time < w->in.last_time, 0))
 		event_order(ev, e, offset);
-	if (e->cpu < 256) {
+	if (e->cpu < KTRACE_CPUS_TIMED) {
 		if (__builtin_expect(e->time < k->time_of_cpu[e->cpu], 0))
 			event_count(ev, event_timestamp_order_cpu, offset);
 		k->time_of_cpu[e->cpu] = e->time;
 	}
 	w->in.last_time = e->time;
-	if (__builtin_expect(e->time - 1 >= (UINT64_C(1) << 56) - 1, 0))
+	if (__builtin_expect(e->time - 1 >= KTRACE_TIME_MAX, 0))
 		event_time_count(ev, e->time, offset);
 	if (__builtin_expect(e->time < k->future, 0)) {
 		event_count(ev, event_before_future_timestamp, offset);
@@ -360,8 +186,8 @@ static void event_check(struct stretch_walk *ev, const struct ktrace_event *e, u
 	if (__builtin_expect(!e->debugid, 0))
 		event_count(ev, event_debugid_zero, offset);
 	event_thread(ev, e, offset);
-	if (e->debugid & KTRACE_FUNC_MASK || e->debugid >> 24 == 7 || e->debugid >> 16 == 0x0301)
-		event_meaning(ev, e, offset);
+	if (ktrace_event_means(e->debugid))
+		ktrace_event_meaning(ev, e, offset);
 }
 
 /* Its time is days away from `previous`, that of the record before. Where time comes back from an earlier leap, the records between
@@ -488,6 +314,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->in.last_time;
 	unsigned run = 0;
+	const bool may_fast = !w->scan->slow && !w->scan->sink;
 
 	while (end - offset >= size) {
 		if (__builtin_expect(offset >= keep.gap.from, 0)) {
@@ -523,15 +350,19 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		event_check(&ev, &e, offset);
 		if (__builtin_expect(w->scan->sink != NULL, 0))
 			ktrace_event_give(w, &e, offset);
+		offset += size;
+		if (__builtin_expect(may_fast && !run && !ev.is_odd && !ev.back && previous == w->in.last_time, 1)) {
+			offset = ktrace_fast(&ev, offset, end < keep.gap.from ? end : keep.gap.from);
+			previous = w->in.last_time;
+		}
 		if (__builtin_expect(ev.is_odd, 0)) {
-			event_odd(&ev, stretch, offset);
+			event_odd(&ev, stretch, offset - size);
 			keep.odd = true;
 		}
 		if (__builtin_expect(ev.back, 0)) {
 			ev.back = false;
-			ev.run = offset;
+			ev.run = offset - size;
 		}
-		offset += size;
 	}
 	walk_end(&ev, stretch, offset);
 	ktrace_odd_end(&ev.odd);

@@ -14,6 +14,8 @@ bool ktrace_events_failed(const struct ktrace_events *k);
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch);
 /* ktrace_give.c: gives an event to the sink of the scan. */
 void ktrace_event_give(struct ktrace_walk *w, const struct ktrace_event *e, uint64_t offset);
+/* Why the fast path (ktrace_fast.c) cannot hide a rule: enum fast_reason of core/format.h, by rule. */
+extern const uint8_t ktrace_fast_contract[KTRACE_RULE_COUNT];
 /* Checks that need the last event. */
 void ktrace_events_finish(struct ktrace_walk *w);
 

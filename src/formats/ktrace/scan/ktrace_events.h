@@ -15,6 +15,8 @@ struct ktrace_unknown {
 /* Events that create threads, and that are remembered. */
 #define KTRACE_BORN_MAX 256u
 
+#define KTRACE_CPUS_TIMED 256u /* the CPUs whose times are checked by themselves */
+
 struct ktrace_events {
 	bool seen;		   /* there are events chunks, or records in a RAW file */
 	bool lost;		   /* an event records that others were lost */
@@ -25,7 +27,7 @@ struct ktrace_events {
 	uint64_t future_at;	   /* ... with its header at this offset */
 	uint64_t block;	  /* the latest time of a block of records that are later than those behind them; UINT64_MAX: passed */
 	uint64_t but_one; /* time of the last record but one of the stretch before */
-	uint64_t time_of_cpu[256];
+	uint64_t time_of_cpu[KTRACE_CPUS_TIMED];
 	struct ktrace_unknown *unknown; /* owned */
 	size_t unknown_count, unknown_capacity;
 	struct ktrace_table unknown_index; /* tid -> its place in `unknown` */
