@@ -14,8 +14,9 @@ static unsigned ktrace_magic(struct window *w)
 {
 	const uint8_t *p = window_at(w, 0, 4);
 	const uint32_t word = p ? load_u32(p, false) : 0;
-	return word == KTRACE_MAGIC || word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 || word == KTRACE_MAGIC_RAW1_OLD ? 32
-															       : 0;
+	const bool known = word == KTRACE_MAGIC || word == KTRACE_MAGIC_RAW2 || word == KTRACE_MAGIC_RAW1 ||
+			   word == KTRACE_MAGIC_RAW1_OLD;
+	return known || ktrace_raw0_is_sure(w, word) ? 32 : 0;
 }
 
 static struct bid ktrace_bid(struct bundle *b, struct window *w)

@@ -7,6 +7,7 @@
 
 #define ODD_SHARE 4u	      /* one entry in so many, at most, was hit */
 #define PIDS_LOOKED 8u	      /* entries whose process ids are looked at */
+#define HEAD_RECORDS 8u	      /* behind the thread map, that are tested */
 #define KTRACE_MAP_HOLE 1024u /* bytes of zeros among the entries of a thread map */
 
 /* ---- version 0 ---- */
@@ -64,11 +65,11 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 	if (zeros >= size)
 		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
 	uint64_t there = kept ? kept->length : at < file ? file - at : 0;
-	unsigned records = there / ktrace_event_size(is_64) < 8 ? (unsigned)(there / ktrace_event_size(is_64)) : 8;
-	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, 8)
-				 : ktrace_events_failures(window->source, at, file, is_64, 8);
+	unsigned records = there / size < HEAD_RECORDS ? (unsigned)(there / size) : HEAD_RECORDS;
+	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, HEAD_RECORDS)
+				 : ktrace_events_failures(window->source, at, file, is_64, HEAD_RECORDS);
 	unsigned odd = raw0_pids_are_small(window, kept && kept->moved ? kept->map : 4, threads, entry) ? 0 : 64;
-	return (records ? failures * 8 / records : 16) + odd;
+	return (records ? failures * HEAD_RECORDS / records : 2 * HEAD_RECORDS) + odd;
 }
 
 /* Process ids and the ends of names keep text from passing. */
@@ -124,6 +125,18 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 			return (struct ktrace_raw0){ .entry = entry, .threads = threads, .counted = true };
 	}
 	return found;
+}
+
+bool ktrace_raw0_is_sure(struct window *window, uint32_t stored)
+{
+	for (uint32_t entry = 28; entry <= 32; entry += 4) {
+		const uint64_t records = (uint64_t)HEAD_RECORDS * ktrace_event_size(entry == 32);
+		bool hole = false;
+		if (window_left(window, 4 + (uint64_t)stored * entry) >= records &&
+		    raw0_plausible(window, 4, stored, entry, &hole) && !hole && !raw0_failures(window, stored, entry, NULL))
+			return true;
+	}
+	return false;
 }
 
 /* ---- thread maps ---- */

@@ -35,6 +35,10 @@ struct ktrace_raw0 {
 /* stored: that word. kept: not NULL: as readers will see the output, whose first records these are. */
 struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, const struct ktrace_head *kept);
 
+/* Whether it is one beyond doubt: its count, all entries of its thread map that are looked at, and the eight
+ * records behind it are sound. */
+bool ktrace_raw0_is_sure(struct window *window, uint32_t stored);
+
 /* What a file of version 1 does not store: where its thread map begins, and its width. */
 struct ktrace_raw1 {
 	uint8_t map;
