@@ -32,15 +32,6 @@ bool ktrace_events_failed(const struct ktrace_events *k)
 
 /* ---- rules that count ---- */
 
-void event_count_at(struct stretch_walk *ev, enum counted what, enum ktrace_rule rule, uint64_t offset)
-{
-	if (place_silenced())
-		return;
-	if (!ev->counts[what].count++)
-		ev->counts[what].first = offset;
-	ev->is_odd |= ktrace_rule_casts_doubt(rule);
-}
-
 static const struct {
 	enum ktrace_rule rule;
 	const char *what;
@@ -351,7 +342,9 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		if (__builtin_expect(w->scan->sink != NULL, 0))
 			ktrace_event_give(w, &e, offset);
 		offset += size;
-		if (__builtin_expect(may_fast && !run && !ev.is_odd && !ev.back && previous == w->in.last_time, 1)) {
+		if (__builtin_expect(may_fast && !run && !ev.is_odd && !ev.back && previous == w->in.last_time &&
+					     w->scan->records >= SAMPLE_MAX,
+				     1)) {
 			offset = ktrace_fast(&ev, offset, end < keep.gap.from ? end : keep.gap.from);
 			previous = w->in.last_time;
 		}

@@ -69,8 +69,8 @@ struct stretch_walk {
 };
 
 #define event_count(ev, symbol, offset) \
-	((void)PLACE(KTRACE_RULE_##symbol), event_count_at((ev), COUNT_##symbol, KTRACE_RULE_##symbol, (offset)))
-void event_count_at(struct stretch_walk *ev, enum counted what, enum ktrace_rule rule, uint64_t offset);
+	((void)PLACE(KTRACE_RULE_##symbol), ktrace_event_count((ev), COUNT_##symbol, KTRACE_RULE_##symbol, (offset)))
+void ktrace_event_count(struct stretch_walk *ev, enum counted what, enum ktrace_rule rule, uint64_t offset);
 
 /* ---- ktrace_meaning.c ---- */
 

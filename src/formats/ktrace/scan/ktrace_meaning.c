@@ -1,6 +1,15 @@
 /* What single events mean: starts and ends, strings, threads that are created. Ids: xnu bsd/sys/kdebug.h. */
 #include "formats/ktrace/scan/ktrace_event_walk.h"
 
+void ktrace_event_count(struct stretch_walk *ev, enum counted what, enum ktrace_rule rule, uint64_t offset)
+{
+	if (place_silenced())
+		return;
+	if (!ev->counts[what].count++)
+		ev->counts[what].first = offset;
+	ev->is_odd |= ktrace_rule_casts_doubt(rule);
+}
+
 static uint64_t pair_key(const struct ktrace_event *e)
 {
 	return (e->tid << 32) ^ (e->tid >> 32) ^ (e->debugid & ~KTRACE_FUNC_MASK);
