@@ -158,6 +158,8 @@ $(BUILD)/tests/unit/test_oracle: LIB_OBJ_USED = $(filter-out $(BUILD)/src/format
 
 $(BUILD)/tests/unit/test_mutate: $(MUTATE_OBJ)
 $(BUILD)/tests/unit/test_mutate: LIB_OBJ_USED = $(MUTATE_OBJ) $(LIB_OBJ)
+$(BUILD)/tests/unit/test_fast: tests/tools/sweep.c $(MUTATE_OBJ)
+$(BUILD)/tests/unit/test_fast: LIB_OBJ_USED = tests/tools/sweep.c $(MUTATE_OBJ) $(LIB_OBJ)
 
 # Of the program, not of the library.
 $(BUILD)/tests/unit/test_sandbox: $(BUILD)/src/cli/sandbox.o $(BUILD)/src/cli/sandbox_calls.o

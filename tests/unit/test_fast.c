@@ -2,17 +2,19 @@
  * capture holds, its findings, its counts and its repair are the same with it and without it (struct scan.slow); and it is not
  * dead: of plain captures it takes nine records in ten.
  *
- * Over the corpus (from the top of the project), over each breaker's defect among ten thousand plain records, over captures of ten
- * seeds, and over the real ones where SAMPLES names their folder. */
+ * Over the corpus (from the top of the project), over damaged copies of its valid captures, over each breaker's defect among ten
+ * thousand plain records, over captures of ten seeds, and over the real ones where SAMPLES names their folder. */
 #include "unit.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "../tools/sweep.h"
 #include "engine/engine.h"
 
 #define SEEDS 10u
+#define COPIES 16u /* damaged, of each valid capture of the corpus */
 /* Bytes of a generated capture; of any format they hold more than ten thousand records. */
 #define PLAIN_BYTES (768u * 1024)
 /* Bytes of one that shows how much the fast path takes: what comes once, at its beginning, no longer counts. */
@@ -203,6 +205,61 @@ static void over_real_captures(void **state)
 	}
 }
 
+/* ---- damaged copies ---- */
+
+static void compare_copies(const struct format *f, const char *path)
+{
+	struct stat st;
+	struct sweep sweep;
+	FILE *in = fopen(path, "rb");
+
+	assert_true(in && !fstat(fileno(in), &st));
+	size_t size = (size_t)st.st_size;
+	uint8_t *data = malloc(size + 1);
+	assert_true(data && fread(data, 1, size, in) == size);
+	fclose(in);
+	sweep_open(&sweep, f->public.name, NULL, data, size);
+	for (uint64_t seed = 1; seed <= COPIES; seed++) {
+		struct tracemend_error ignored = { 0 };
+		struct capture copy;
+		char name[4096];
+		uint64_t records;
+		sweep_copy(&sweep, seed + size, &copy);
+		struct bundle *b = capture_bundle(&copy, NULL, NULL);
+		struct tracemend_input *input = b ? input_from_bundle(b, &ignored) : NULL;
+		(void)snprintf(name, sizeof(name), "%s, copy %llu", path, (unsigned long long)seed);
+		if (input)
+			(void)compare(f, input_bundle(input), name, &records);
+		tracemend_close(input);
+		capture_free(&copy);
+	}
+	sweep_close(&sweep);
+	free(data);
+}
+
+static void over_damaged_copies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < formats_count; i++) {
+		char folder[256], path[4096];
+		unsigned count = 0;
+		if (!formats[i]->fast || !format_wanted(formats[i]->public.name))
+			continue;
+		(void)snprintf(folder, sizeof(folder), "corpus/%s/valid", formats[i]->public.name);
+		DIR *d = opendir(folder);
+		assert_non_null(d);
+		for (struct dirent *e; (e = readdir(d));) {
+			if (e->d_name[0] == '.' || strstr(e->d_name, ".jsonl") || strstr(e->d_name, ".md"))
+				continue;
+			(void)snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+			compare_copies(formats[i], path);
+			count++;
+		}
+		closedir(d);
+		assert_true(count > 10);
+	}
+}
+
 /* ---- generated captures ---- */
 
 static uint64_t compare_generated(const struct format *f, const struct tracemend_recipe *recipe, uint64_t *records)
@@ -279,11 +336,9 @@ static void formats_with_a_fast_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats_with_a_fast_path),
-		cmocka_unit_test(over_the_corpus),
-		cmocka_unit_test(over_real_captures),
-		cmocka_unit_test(plain_captures_are_taken),
-		cmocka_unit_test(each_defect_among_plain_records),
+		cmocka_unit_test(formats_with_a_fast_path), cmocka_unit_test(over_the_corpus),
+		cmocka_unit_test(over_real_captures),	    cmocka_unit_test(over_damaged_copies),
+		cmocka_unit_test(plain_captures_are_taken), cmocka_unit_test(each_defect_among_plain_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
