@@ -49,7 +49,7 @@ LTO := $(findstring -flto,$(OPT) $(CFLAGS) $(LDFLAGS))
 CFLAGS_ALL = $(STD) $(OPT) $(WARN) $(HARDEN) $(SANDBOX) $(MAP) -fPIC -fvisibility=hidden -fno-common -pthread $(SANITIZE) $(CPPFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pthread $(SANITIZE) $(HARDEN_LD) $(if $(LTO),$(OPT) $(CFLAGS)) $(LDFLAGS)
 # The libraries, and their names in pkg-config where they have one: scripts/packaging/libtracemend.pc is made of them.
-LIBS_CORE = -larchive -lnettle -lz -lzstd -llzma -lbz2
+LIBS_CORE = -larchive -lnettle -lz -ldeflate -lzstd -llzma -lbz2
 LIBS_CLI = -ljansson
 LIBS = $(LIBS_CORE) $(LIBS_CLI)
 PC_archive = libarchive

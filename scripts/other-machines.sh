@@ -9,7 +9,7 @@
 # The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
-libraries="libc6-dev libarchive-dev libjansson-dev nettle-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libcmocka-dev"
+libraries="libc6-dev libarchive-dev libjansson-dev nettle-dev zlib1g-dev libdeflate-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libcmocka-dev"
 passed=0 failed=0
 
 tell() { # NAME CODE LOG

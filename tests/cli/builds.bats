@@ -45,7 +45,7 @@ compiles() {
 	make_captures
 	build/tracemend check -q valid.bin
 	refute build/tracemend check -q broken.bin
-	cc -I"$TOP/src" "$TOP/scripts/examples/check.c" build/libtracemend.a $(pkg-config --libs libarchive nettle zlib libzstd liblzma jansson) -lbz2 -lpthread -o static
+	cc -I"$TOP/src" "$TOP/scripts/examples/check.c" build/libtracemend.a $(pkg-config --libs libarchive nettle zlib libdeflate libzstd liblzma jansson) -lbz2 -lpthread -o static
 	./static valid.bin | grep -q 'libtracemend'
 }
 

@@ -1,6 +1,7 @@
 /* zstd and zlib, with bounds: a compressed section is an attack until it is decoded. */
 #include "formats/tracedat/decode/tracedat_codec.h"
 
+#include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -53,6 +54,18 @@ static bool decode_zstd(struct tracedat_decoder *decoder, const uint8_t *data, s
 	}
 }
 
+/* A stream that is whole and fits, in less than half the time that zlib takes. False: it is neither, or memory is short. */
+static bool decode_deflate(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			   struct tracedat_decoded *d)
+{
+	d->fits = true;
+	if (!decoder->deflate)
+		decoder->deflate = libdeflate_alloc_decompressor();
+	return decoder->deflate && libdeflate_zlib_decompress_ex(decoder->deflate, data, size, out, room, &d->consumed, &d->size) ==
+					   LIBDEFLATE_SUCCESS;
+}
+
+/* Any stream: what a broken one still gives, and where it is too long. */
 static bool decode_zlib(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
 			struct tracedat_decoded *d)
 {
@@ -87,7 +100,7 @@ bool tracedat_decode(struct tracedat_decoder *decoder, enum tracedat_codec codec
 		return false;
 	if (codec == TRACEDAT_ZSTD)
 		return decode_zstd(decoder, data, size, out, room, d);
-	return decode_zlib(decoder, data, size, out, room, d);
+	return decode_deflate(decoder, data, size, out, room, d) || decode_zlib(decoder, data, size, out, room, d);
 }
 
 static size_t frame_size_zlib(const uint8_t *data, size_t size)
@@ -155,5 +168,6 @@ const char *tracedat_codec_version(enum tracedat_codec codec)
 void tracedat_decoder_free(struct tracedat_decoder *decoder)
 {
 	(void)ZSTD_freeDCtx(decoder->zstd);
-	decoder->zstd = NULL;
+	libdeflate_free_decompressor(decoder->deflate);
+	decoder->zstd = decoder->deflate = NULL;
 }

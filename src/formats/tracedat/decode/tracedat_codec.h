@@ -7,7 +7,7 @@
 
 /* What is kept from one frame to the next. Zero-initialised is ready. */
 struct tracedat_decoder {
-	void *zstd;	/* owned */
+	void *zstd, *deflate; /* owned */
 	bool no_memory; /* sticky */
 };
 
