@@ -61,8 +61,8 @@ static bool decode_deflate(struct tracedat_decoder *decoder, const uint8_t *data
 	d->fits = true;
 	if (!decoder->deflate)
 		decoder->deflate = libdeflate_alloc_decompressor();
-	return decoder->deflate && libdeflate_zlib_decompress_ex(decoder->deflate, data, size, out, room, &d->consumed, &d->size) ==
-					   LIBDEFLATE_SUCCESS;
+	return decoder->deflate &&
+	       libdeflate_zlib_decompress_ex(decoder->deflate, data, size, out, room, &d->consumed, &d->size) == LIBDEFLATE_SUCCESS;
 }
 
 /* Any stream: what a broken one still gives, and where it is too long. */

@@ -8,7 +8,7 @@
 /* What is kept from one frame to the next. Zero-initialised is ready. */
 struct tracedat_decoder {
 	void *zstd, *deflate; /* owned */
-	bool no_memory; /* sticky */
+	bool no_memory;	      /* sticky */
 };
 
 void tracedat_decoder_free(struct tracedat_decoder *decoder);
