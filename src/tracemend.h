@@ -173,6 +173,8 @@ struct tracemend_options {
 	/* c: Findings of the format's own rules that are counted, but not kept, the first so many of those that would be kept; and
 	 * none that are about the archive. An input whose report is full is read in turns with it. */
 	size_t skip_findings;
+	/* c r: Threads that may work on the capture, with the caller's; 0 is as 1. No result depends on it. */
+	unsigned threads;
 };
 
 #define TRACEMEND_OPTIONS_INIT \

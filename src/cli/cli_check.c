@@ -487,6 +487,7 @@ int cli_check(struct cli_options *o)
 		free(array);
 		return c.code ? c.code : cli_memory();
 	}
+	o->library.threads = threads ? o->jobs / (unsigned)threads : 1;
 	c.run.passed_over = c.targets.passed_over;
 	c.progress = cli_progress_new(o, threads, c.targets.count);
 	if (c.printer->begin)

@@ -42,7 +42,8 @@ static const struct cli_option options[] = {
 	  "that match. Options of the command line win" },
 	{ 'z', "no-config", NULL, "take no settings from files" },
 	{ 'j', "jobs", "N",
-	  "work on N captures at a time; the report does not change (default of check and repair: the number of cores; else 1)" },
+	  "work with N threads, on several captures and inside of one; the report does not change (default of check and repair: "
+	  "the number of cores; else 1)" },
 	{ 'o', "output", "PATH", "the result; not the input, nor a path inside it" },
 	{ 'P', "in-place", NULL, "write the result under the name of the input, which is renamed to NAME.orig" },
 	{ 'n', "dry-run", NULL, "print what would be done and lost, and write nothing" },

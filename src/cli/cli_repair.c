@@ -430,6 +430,8 @@ static int repair_all(const struct cli_options *o, struct repair_jobs *jobs)
 	struct repair_thread *threads = count > 1 ? calloc(count, sizeof(*threads)) : NULL;
 	int code = CLI_CLEAN;
 
+	for (size_t i = 0; i < jobs->count; i++)
+		jobs->list[i].options.library.threads = o->jobs / (unsigned)(count ? count : 1);
 	jobs->progress = cli_progress_new(o, count, jobs->count);
 	if (!threads || !repair_parallel(jobs, threads, count, &code))
 		for (size_t i = 0; i < jobs->count && !cli_signals_caught(); i++)

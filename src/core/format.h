@@ -44,6 +44,7 @@ struct scan {
 	struct sink *sink;		  /* NULL: nobody asked for the records (core/sink.h). Without a plan only */
 	struct outline *outline;	  /* NULL: not wanted. Filled by formats whose outline is made by outline_by_scan() */
 	bool slow;			  /* for tests: use no fast path */
+	unsigned threads;		  /* that may work on it (core/ahead.h), with that of the walk; 0: as 1 */
 	uint64_t records;		  /* out: records as a reader of the format counts them */
 	uint64_t fast;			  /* out: of these, records that the fast path took */
 	char version[32];		  /* out: format version, for the report; escaped by the engine */

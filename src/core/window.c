@@ -86,6 +86,9 @@ const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
 	if (!length)
 		return nothing;
 	size_t want = w->source->bundle->window;
+	/* Long requests of a search, each a little behind the one before: what is read lasts for many of them. */
+	if (offset >= w->base && offset - w->base < w->length / 2)
+		want += length;
 	if (want < length)
 		want = length;
 	if (want > size - offset)

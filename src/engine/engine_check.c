@@ -269,6 +269,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	struct tracemend_error profile_error = { 0 };
 	s.profile = format_profile(f, options ? options->profile : NULL, &profile_error);
 	s.findings = report->findings;
+	s.threads = options ? options->threads : 0;
 	s.facts = options && options->facts ? &report->facts : NULL;
 	if (options && options->record && !plan) {
 		memset(&sink, 0, sizeof(sink));

@@ -1,6 +1,6 @@
 /* The contract of fast paths (src/README.md): a fast path passes only records about which the walk would say nothing. Whatever a
- * capture holds, its findings, its counts and its repair are the same with it and without it (struct scan.slow); and it is not
- * dead: of plain captures it takes nine records in ten.
+ * capture holds, its findings, its counts and its repair are the same with it and without it (struct scan.slow), and with threads
+ * (scan.threads); and it is not dead: of plain captures it takes nine records in ten.
  *
  * Over the corpus (from the top of the project), over damaged copies of its valid captures, over each breaker's defect among ten
  * thousand plain records, over captures of ten seeds, and over the real ones where SAMPLES names their folder. */
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "../tools/sweep.h"
+#include "core/choices.h"
 #include "engine/engine.h"
 
 #define SEEDS 10u
@@ -20,6 +21,9 @@
 /* Bytes of one that shows how much the fast path takes: what comes once, at its beginning, no longer counts. */
 #define LARGE_BYTES (2u * 1024 * 1024)
 #define PLAIN_RECORDS 10000u
+/* Threads beside the walk, and bytes of a capture of which they work on something. */
+#define THREADS 4u
+#define CHUNKED_BYTES (3u * 1024 * 1024)
 
 struct result {
 	enum tracemend_status status;
@@ -68,11 +72,15 @@ static void result_plan(FILE *out, const struct plan *p)
 		(int)outcome.dropped_is, outcome.lost);
 }
 
-static struct result walk(const struct format *f, struct bundle *b, bool slow, bool repair)
+/* How a capture is walked. */
+enum way { FAST, SLOW, WITH_THREADS, WAYS };
+static const char *const ways[WAYS] = { "by itself", "without the fast path", "with threads" };
+
+static struct result walk(const struct format *f, struct bundle *b, enum way way, bool repair)
 {
 	struct tracemend_error ignored = { 0 };
 	struct tracemend_options options = { 0 };
-	struct scan s = { .in = b, .slow = slow };
+	struct scan s = { .in = b, .slow = way == SLOW, .threads = way == WITH_THREADS ? THREADS : 0 };
 	struct result r = { 0 };
 
 	s.profile = format_profile(f, NULL, &ignored);
@@ -97,6 +105,19 @@ static struct result walk(const struct format *f, struct bundle *b, bool slow, b
 	return r;
 }
 
+static void same(const struct result *one, const struct result *other, const char *name, const char *how)
+{
+	size_t at = 0;
+
+	if (!strcmp(one->text, other->text))
+		return;
+	while (one->text[at] == other->text[at])
+		at++;
+	while (at && one->text[at - 1] != '\n')
+		at--;
+	fail_msg("%s: by itself\n%.300s\n%s\n%.300s", name, one->text + at, how, other->text + at);
+}
+
 /* Walks the capture each way. Returns what the fast path took of the records; *records is their number, 0 of a capture that is not
  * sound. */
 static uint64_t compare(const struct format *f, struct bundle *b, const char *name, uint64_t *records)
@@ -104,19 +125,15 @@ static uint64_t compare(const struct format *f, struct bundle *b, const char *na
 	uint64_t fast = 0;
 
 	for (unsigned repair = 0; repair < 2; repair++) {
-		struct result quick = walk(f, b, false, repair), slow = walk(f, b, true, repair);
-		if (strcmp(quick.text, slow.text) != 0) {
-			size_t at = 0;
-			while (quick.text[at] == slow.text[at])
-				at++;
-			while (at && quick.text[at - 1] != '\n')
-				at--;
-			fail_msg("%s, %s: with the fast path\n%.300s\nwithout\n%.300s", name, repair ? "repair" : "check",
-				 quick.text + at, slow.text + at);
+		struct result quick = walk(f, b, FAST, repair);
+		for (enum way way = SLOW; way < WAYS; way++) {
+			struct result other = walk(f, b, way, repair);
+			same(&quick, &other, name, ways[way]);
+			if (way == SLOW && other.fast)
+				fail_msg("%s: %llu records are taken by the fast path that was switched off", name,
+					 (unsigned long long)other.fast);
+			free(other.text);
 		}
-		if (slow.fast)
-			fail_msg("%s: %llu records are taken by the fast path that was switched off", name,
-				 (unsigned long long)slow.fast);
 		if (quick.fast > quick.records)
 			fail_msg("%s: %llu records are taken of %llu", name, (unsigned long long)quick.fast,
 				 (unsigned long long)quick.records);
@@ -125,7 +142,6 @@ static uint64_t compare(const struct format *f, struct bundle *b, const char *na
 			*records = quick.sound ? quick.records : 0;
 		}
 		free(quick.text);
-		free(slow.text);
 	}
 	return fast;
 }
@@ -320,6 +336,47 @@ static void each_defect_among_plain_records(void **state)
 	}
 }
 
+/* ---- threads ---- */
+
+/* Captures of which threads decode chunks ahead of the walk, sound and hit. */
+static void threads_over_compressed_chunks(void **state)
+{
+	static const char *const codecs[][2] = { { "zstd" }, { "zlib" } };
+	const struct format *f = format_find("tracedat");
+
+	(void)state;
+	for (unsigned i = 0; i < 2 && format_wanted("tracedat"); i++)
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			struct tracemend_recipe recipe = {
+				.format = "tracedat", .seed = seed, .size = CHUNKED_BYTES, .with = codecs[i]
+			};
+			struct tracemend_error error = { 0 };
+			struct tracemend_sample *sample = tracemend_generate(&recipe, &error);
+			const uint8_t *data;
+			size_t size;
+			struct choices c = choices_from_seed(seed);
+			assert_non_null(sample);
+			(void)tracemend_sample_file(sample, 0, &data, &size);
+			uint8_t *hit = malloc(size);
+			assert_non_null(hit);
+			for (unsigned hits = 0; hits <= 256; hits = hits ? hits * 4 : 1) {
+				char name[64];
+				uint64_t records;
+				memcpy(hit, data, size);
+				for (unsigned n = 0; n < hits; n++)
+					hit[choices_below(&c, size)] ^= (uint8_t)(1 + choices_below(&c, 255));
+				struct tracemend_input *input = tracemend_open_memory("hit", hit, size, NULL, &error);
+				assert_non_null(input);
+				(void)snprintf(name, sizeof(name), "%s, seed %llu, %u hits", codecs[i][0], (unsigned long long)seed,
+					       hits);
+				(void)compare(f, input_bundle(input), name, &records);
+				tracemend_close(input);
+			}
+			free(hit);
+			tracemend_sample_free(sample);
+		}
+}
+
 /* The list over all rules exists for each of the formats that are to have a fast path. */
 static void formats_with_a_fast_path(void **state)
 {
@@ -336,9 +393,13 @@ static void formats_with_a_fast_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats_with_a_fast_path), cmocka_unit_test(over_the_corpus),
-		cmocka_unit_test(over_real_captures),	    cmocka_unit_test(over_damaged_copies),
-		cmocka_unit_test(plain_captures_are_taken), cmocka_unit_test(each_defect_among_plain_records),
+		cmocka_unit_test(formats_with_a_fast_path),
+		cmocka_unit_test(over_the_corpus),
+		cmocka_unit_test(over_real_captures),
+		cmocka_unit_test(over_damaged_copies),
+		cmocka_unit_test(plain_captures_are_taken),
+		cmocka_unit_test(each_defect_among_plain_records),
+		cmocka_unit_test(threads_over_compressed_chunks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

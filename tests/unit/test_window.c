@@ -75,6 +75,23 @@ static void a_window_walk_reads_each_byte_once(void **state)
 	bundle_free(b);
 }
 
+/* As a search does that asks at each place for a long record. */
+static void long_requests_that_overlap_read_little(void **state)
+{
+	static uint8_t data[100000];
+	struct capture c = one_file(data, sizeof(data));
+	struct tracemend_options options = { .window = 4096 };
+	struct bundle *b = capture_bundle(&c, &options, NULL);
+	struct window w;
+	(void)state;
+	window_open(&w, bundle_single(b));
+	for (size_t at = 0; at + 5000 < sizeof(data); at += 8)
+		assert_non_null(window_at(&w, at, 5000));
+	assert_true(b->bytes_read <= 3 * sizeof(data));
+	window_close(&w);
+	bundle_free(b);
+}
+
 static void failed_reads_stick(void **state)
 {
 	static uint8_t data[100];
@@ -207,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_the_same_for_every_size),
 		cmocka_unit_test(a_window_walk_reads_each_byte_once),
+		cmocka_unit_test(long_requests_that_overlap_read_little),
 		cmocka_unit_test(failed_reads_stick),
 		cmocka_unit_test(zeros_are_skipped),
 		cmocka_unit_test(lines_are_cut_alike),

@@ -291,6 +291,14 @@ static void walk_end(struct stretch_walk *ev, const struct ktrace_stretch *stret
 		w->events.leap = ev->leaps[i].lone || offset - ev->leaps[i].offset <= size ? 0 : ev->leaps[i].offset;
 }
 
+/* Whether the fast path may go on behind the record at hand. previous: the time of that record. */
+static bool is_plain_so_far(const struct stretch_walk *ev, uint64_t previous)
+{
+	const struct ktrace_walk *w = ev->walk;
+	return !w->scan->slow && !w->scan->sink && !ev->is_odd && !ev->back && previous == w->in.last_time &&
+	       w->scan->records >= SAMPLE_MAX;
+}
+
 uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *stretch)
 {
 	struct stretch_walk ev = { .walk = w,
@@ -305,7 +313,6 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 	uint32_t size = ktrace_event_size(w->in.is_64);
 	uint64_t offset = stretch->offset, end = stretch->end, previous = w->in.last_time;
 	unsigned run = 0;
-	const bool may_fast = !w->scan->slow && !w->scan->sink;
 
 	while (end - offset >= size) {
 		if (__builtin_expect(offset >= keep.gap.from, 0)) {
@@ -342,9 +349,7 @@ uint64_t ktrace_events_walk(struct ktrace_walk *w, const struct ktrace_stretch *
 		if (__builtin_expect(w->scan->sink != NULL, 0))
 			ktrace_event_give(w, &e, offset);
 		offset += size;
-		if (__builtin_expect(may_fast && !run && !ev.is_odd && !ev.back && previous == w->in.last_time &&
-					     w->scan->records >= SAMPLE_MAX,
-				     1)) {
+		if (!run && is_plain_so_far(&ev, previous)) {
 			offset = ktrace_fast(&ev, offset, end < keep.gap.from ? end : keep.gap.from);
 			previous = w->in.last_time;
 		}

@@ -1,4 +1,5 @@
 /* Compressed chunks: of pages, or of lines of latency output (MAN7 "CPU DATA"). */
+#include "formats/tracedat/scan/tracedat_ahead.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 #include <stdlib.h>
@@ -51,14 +52,16 @@ static bool chunk_room(struct tracedat_walk *w, size_t room)
 /* Decodes the frame at c->at + 8 from at most `size` bytes. */
 static bool chunk_try(struct tracedat_walk *w, struct chunk *c, size_t size, uint32_t page_size)
 {
-	size_t room = 10 * (size_t)page_size + page_size;
-	uint8_t *owned;
+	size_t room = tracedat_chunk_space(c->usize, page_size);
+	uint8_t *owned = NULL;
 	struct tracedat_decoded d = { 0 };
-	const uint8_t *p = chunk_bytes(w, c->at + 8, size, &owned);
-	bool fine = false;
+	bool fine = false, done = tracedat_ahead_take(w, c->at, size, room, &fine, &d);
 
-	if (c->usize > room && c->usize <= TRACEDAT_CHUNK_MAX)
-		room = c->usize;
+	if (done && fine && !d.fits && room != TRACEDAT_CHUNK_MAX) {
+		done = false;
+		room = TRACEDAT_CHUNK_MAX;
+	}
+	const uint8_t *p = done ? NULL : chunk_bytes(w, c->at + 8, size, &owned);
 	while (p && w->status == TM_OK) {
 		if (!chunk_room(w, room))
 			break;
@@ -350,6 +353,7 @@ static bool chunk_next(struct chunks *set)
 	c.csize = load_u32(p, w->shape.big_endian);
 	c.usize = load_u32(p + 4, w->shape.big_endian);
 	bool begins = tracedat_chunk_begins(w, set->at, set->limit);
+	tracedat_ahead_give(w, set->at, set->limit, set->stream->page_size);
 	chunk_decode(set, &c, begins, room);
 	if (w->status != TM_OK)
 		return false;

@@ -96,6 +96,7 @@ struct tracedat_pages {
 	uint64_t chunks_lost; /* that could not be decompressed, or not to what pages hold */
 	uint64_t doubts;      /* ranges within pages that are listed as doubtful */
 	struct tracedat_decoder decoder;
+	struct tracedat_ahead *ahead; /* owned: tracedat_ahead.c; NULL: no threads work ahead */
 	struct edits edits;	      /* of the page that was checked last */
 	struct tracedat_given *given; /* owned: its records, where somebody asked for them */
 	size_t given_count, given_capacity;

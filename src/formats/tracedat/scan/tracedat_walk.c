@@ -1,5 +1,6 @@
 /* One walk over a file, from its initial block to its last page. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_ahead.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 #include "formats/tracedat/scan/tracedat_place.h"
 
@@ -40,6 +41,7 @@ void tracedat_close(struct tracedat_walk *w)
 	}
 	findings_free(w->scratch);
 	tracedat_decoder_free(&w->pages.decoder);
+	tracedat_ahead_free(w->pages.ahead);
 	tracedat_pieces_free(&w->out.pieces);
 	bytes_free(&w->events.common);
 	bytes_free(&w->dir.strings);
