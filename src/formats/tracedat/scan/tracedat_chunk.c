@@ -116,6 +116,7 @@ struct chunks {
 	uint64_t at, limit;
 	uint32_t declared, count, kept;
 	bool lost;
+	bool plain; /* the fast path takes all records of the chunk at hand: w->pages.runs */
 	/* Of the last chunk, which is kept where its length is not 0: the one in front of it is lost as well. */
 	uint64_t last, last_length;
 	bool lone, behind_lost;
@@ -208,7 +209,8 @@ static void chunk_pages(struct chunks *set, const struct chunk *c)
 						     .in_chunk = true,
 						     .in = i * size,
 						     .available = i + 1 == pages ? left : 0,
-						     .more = i + 2 < pages || (i + 2 == pages && !left) };
+						     .more = i + 2 < pages || (i + 2 == pages && !left),
+						     .run = set->plain ? &w->pages.runs[i] : NULL };
 		uint32_t records, bad;
 		if (where.available && where.available < tracedat_page_data(&w->shape) + 4) {
 			changed = true;
@@ -360,8 +362,9 @@ static bool chunk_next(struct chunks *set)
 	if (!c.decoded)
 		return chunk_pass(set, &c, begins, room);
 	/* What zlib decodes has a checksum. */
-	if (!w->shape.old_ring && !set->stream->text && w->shape.codec == TRACEDAT_ZSTD &&
-	    !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
+	bool frail = !w->shape.old_ring && !set->stream->text && w->shape.codec == TRACEDAT_ZSTD;
+	set->plain = frail && tracedat_chunk_plain(w, w->pages.chunk, c.size, set->stream->page_size);
+	if (frail && !set->plain && !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
 		chunk_report(set, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);
 		chunk_lose(set, c.at, c.at + 8 + c.frame, (uint32_t)c.size);

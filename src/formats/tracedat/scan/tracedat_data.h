@@ -79,6 +79,16 @@ struct tracedat_data {
 	uint64_t compared;		    /* options that were compared with names: bounded */
 };
 
+/* What the fast path takes of the records of a page. */
+struct tracedat_run {
+	uint32_t at, limit;	/* the first byte that it leaves, and the bytes of records that there are */
+	uint32_t last, records; /* where the last one begins; how many */
+	uint64_t from, time;	/* of the page, and of the last record */
+};
+
+/* Pages of a chunk, as writers make them. */
+#define TRACEDAT_CHUNK_PAGES 10u
+
 /* The pages that are walked. */
 /* A record of the page that is checked, for the sink of the scan. */
 struct tracedat_given {
@@ -90,11 +100,12 @@ struct tracedat_given {
 struct tracedat_pages {
 	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
-	uint8_t *previous;    /* the page before, when it was in another chunk */
-	uint8_t *next;	      /* the page behind, where it has to be judged */
-	uint64_t decoded;     /* bytes decoded so far */
-	uint64_t chunks_lost; /* that could not be decompressed, or not to what pages hold */
-	uint64_t doubts;      /* ranges within pages that are listed as doubtful */
+	struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]; /* of its pages, where the fast path takes all of them */
+	uint8_t *previous;				/* the page before, when it was in another chunk */
+	uint8_t *next;					/* the page behind, where it has to be judged */
+	uint64_t decoded;				/* bytes decoded so far */
+	uint64_t chunks_lost;				/* that could not be decompressed, or not to what pages hold */
+	uint64_t doubts;				/* ranges within pages that are listed as doubtful */
 	struct tracedat_decoder decoder;
 	struct tracedat_ahead *ahead; /* owned: tracedat_ahead.c; NULL: no threads work ahead */
 	struct edits edits;	      /* of the page that was checked last */

@@ -261,13 +261,12 @@ static inline bool record_plain(const struct tracedat_walk *w, const uint8_t *pa
 	return !e->special || special_plain(w, e, payload, size, be);
 }
 
-/* As tracedat_fast(), a copy for each byte order. */
-static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
+/* Takes records from r->at on; a copy for each byte order. */
+static inline void fast_walk(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
 {
-	const struct tracedat_walk *w = p->w;
-	const uint8_t *data = p->data;
-	uint32_t limit = p->limit, last = p->last, records = 0;
-	uint64_t time = p->time;
+	const uint32_t limit = r->limit;
+	uint32_t at = r->at, last = r->last, records = 0;
+	uint64_t time = r->time;
 
 	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
 		uint32_t word = load_u32(data + at, be), total, skip = 4;
@@ -294,14 +293,39 @@ static inline uint32_t fast_walk(struct tracedat_page *p, uint32_t at, bool be)
 		at += total;
 		records++;
 	}
-	p->time = time;
-	p->last = last;
-	p->records += records;
-	p->fast += records;
-	return at;
+	*r = (struct tracedat_run){ at, limit, last, records, r->from, time };
+}
+
+static void fast_run(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r)
+{
+	if (w->shape.big_endian)
+		fast_walk(w, data, r, true);
+	else
+		fast_walk(w, data, r, false);
 }
 
 uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at)
 {
-	return p->be ? fast_walk(p, at, true) : fast_walk(p, at, false);
+	const struct tracedat_run *known = p->where->run;
+	struct tracedat_run r = { .at = at, .limit = p->limit, .last = p->last, .time = p->time };
+
+	if (known && !at && p->limit == known->limit && p->time == known->from)
+		r = *known;
+	else
+		fast_run(p->w, p->data, &r);
+	p->time = r.time;
+	p->last = r.last;
+	p->records += r.records;
+	p->fast += r.records;
+	return r.at;
+}
+
+bool tracedat_fast_page(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r)
+{
+	*r = (struct tracedat_run){ .from = load_u64(page, w->shape.big_endian) };
+	if (!r->from || !tracedat_page_length(&w->shape, page, page_size, &r->limit))
+		return false;
+	r->time = r->from;
+	fast_run(w, page + tracedat_page_data(&w->shape), r);
+	return r->records && r->at == r->limit;
 }

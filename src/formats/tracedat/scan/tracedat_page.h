@@ -46,11 +46,12 @@ struct tracedat_stream {
 struct tracedat_page_place {
 	uint64_t offset, length; /* of the page in the file, or of the chunk that holds it */
 	bool in_chunk;
-	uint32_t in;	    /* offset of the page in the decoded chunk */
-	uint32_t available; /* bytes of the page that are there; 0: all */
-	int32_t shift;	    /* bytes that were inserted in the page, or (negative) removed: the next page shows it */
-	bool more;	    /* another page of the CPU follows at once */
-	bool ends;	    /* the file ends in it: bytes may be missing at its end as well */
+	uint32_t in;			/* offset of the page in the decoded chunk */
+	uint32_t available;		/* bytes of the page that are there; 0: all */
+	int32_t shift;			/* bytes that were inserted in the page, or (negative) removed: the next page shows it */
+	bool more;			/* another page of the CPU follows at once */
+	bool ends;			/* the file ends in it: bytes may be missing at its end as well */
+	const struct tracedat_run *run; /* of all its records; NULL: unknown */
 };
 
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
@@ -175,6 +176,9 @@ bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, 
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
 /* Whether the decoded pages of a chunk are consistent. */
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
+/* The same where nothing at all is wrong with their records, which is found out at less cost: w->pages.runs are those of the pages.
+ */
+bool tracedat_chunk_plain(struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
 
 /* ---- tracedat_latency.c, tracedat_cpu.c ---- */
 

@@ -93,5 +93,7 @@ static inline uint32_t tracedat_arrays_slack(const struct tracedat_event *e)
 /* Takes records from `at` of the page's data on, as long as the slow path would report and change nothing. Returns where the
  * first record begins that it leaves; p->carry must be 0. */
 uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at);
+/* Whether that would take all records of a page, which has some: *r is what it takes. */
+bool tracedat_fast_page(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r);
 
 #endif
