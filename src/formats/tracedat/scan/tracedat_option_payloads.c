@@ -533,6 +533,20 @@ static bool option_swallows(const struct tracedat_option *o)
 	return o->head_bad && o->size > SWALLOWED_LEAST && !(o->id == TRACEDAT_CPUSTAT && tracedat_cpustat_sound(p, o->size));
 }
 
+/* Whether an unknown id is that of an option that every trace-cmd writes and that is not there, but for one bit or its upper byte:
+ * it may have been hit. seen: ids that are there, as bits. */
+static bool unknown_was_known(uint16_t id, uint32_t seen)
+{
+	static const uint16_t always[] = { TRACEDAT_VERSION, TRACEDAT_TRACEID };
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+		const unsigned apart = id ^ always[i];
+		if (!(seen >> always[i] & 1) && (!(apart & (apart - 1)) || !(apart & 0xff)))
+			return true;
+	}
+	return false;
+}
+
 void tracedat_options_check(struct tracedat_walk *w)
 {
 	uint32_t seen = 0;
@@ -564,6 +578,10 @@ void tracedat_options_check(struct tracedat_walk *w)
 		seen |= 1u << o->id;
 		option_check(w, o, &heading);
 	}
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
+		if (!w->dir.options[i].dropped && w->dir.options[i].id > TRACEDAT_ID_LAST &&
+		    unknown_was_known(w->dir.options[i].id, seen))
+			tracedat_option_doubt(w, &w->dir.options[i]);
 	tracedat_stats_sort(&w->dir);
 	if (w->status == TM_OK)
 		tracedat_table_cpus_correct(w);
