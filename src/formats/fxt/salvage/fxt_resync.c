@@ -250,6 +250,14 @@ static bool is_opaque(const struct fxt_record *r)
 	return opaque;
 }
 
+/* Whether the word has the type and the size of a record and nothing else: a small number, or a letter, looks so as well. */
+static bool is_bare(struct fxt_resync *y, uint64_t at)
+{
+	const uint8_t *p = window_at(&y->window, at, FXT_WORD);
+	const uint64_t header = p ? load_u64(p, y->decoder->big_endian) : 0;
+	return !(header >> 16) && (header & 15) != FXT_INITIALIZATION;
+}
+
 uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, uint64_t from)
 {
 	uint64_t length = r->words * FXT_WORD, end = from + length;
@@ -271,7 +279,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 	/* Bytes that were inserted in front of a record pass for the header of one. */
 	for (uint64_t at = from + 1; at < end && y->window.status == TM_OK; at++) {
 		s.budget += BUDGET_FACTOR;
-		if (!chain_at(y, at, CHAIN_INNER, 0, &s))
+		if (!chain_at(y, at, CHAIN_INNER, 0, &s) || is_bare(y, at))
 			continue;
 		uint64_t until = chain_end(y, at, end, &across);
 		if (across)

@@ -259,7 +259,9 @@ enum tracemend_status ktrace_v3_walk(struct ktrace_walk *w)
 	enum tracemend_status status = ktrace_header_check(w, &h, &end);
 	if (status != TM_OK)
 		return status;
-	c.body = ktrace_align(end.end) < file ? ktrace_align(end.end) : file;
+	/* Where the header structure was shifted or lost, its chunks begin anywhere, and padding counts from there. */
+	const uint64_t body = end.chunks + ktrace_align(end.end - end.chunks);
+	c.body = body < file ? body : file;
 	uint64_t errors = findings_errors(s->findings);
 	region_walk(w, &c, end.chunks, end.end);
 	/* What hit it may have put chunks of another file behind it, which do not go on where the rest begins. */
