@@ -73,9 +73,8 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 }
 
 /* Process ids and the ends of names keep text from passing. */
-static bool raw0_entry_is_strict(struct window *window, uint64_t index, uint32_t entry)
+static bool entry_is_strict(struct window *window, uint64_t at, uint32_t entry)
 {
-	const uint64_t at = 4 + index * entry;
 	const uint8_t *p = raw0_entry_is_plausible(window, at, entry) ? window_at(window, at, entry) : NULL;
 	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
 }
@@ -83,9 +82,9 @@ static bool raw0_entry_is_strict(struct window *window, uint64_t index, uint32_t
 /* How many entries there are before records begin; 0: unknown. A plausible entry is not a record. */
 static uint32_t raw0_count(struct window *window, uint32_t entry)
 {
-	bool more = raw0_entry_is_strict(window, 0, entry);
+	bool more = entry_is_strict(window, 4, entry);
 	for (uint32_t count = 1; count <= KTRACE_RAW0_THREADS_MAX && more; count++) {
-		more = raw0_entry_is_strict(window, count, entry);
+		more = entry_is_strict(window, 4 + (uint64_t)count * entry, entry);
 		if (window->source->size - (4 + (uint64_t)count * entry) < ktrace_event_size(entry == 32))
 			return 0;
 		if (!more && !raw0_failures(window, count, entry, NULL))
@@ -246,6 +245,34 @@ struct ktrace_raw1 ktrace_raw1_find(struct window *window, uint64_t threads, con
 	struct ktrace_raw1 found = raw1_find(window, threads, kept, 0);
 	return found.found || threads < 2 ? found
 					  : raw1_find(window, threads, kept, (threads < 100 ? threads : 100) / ODD_SHARE + 1);
+}
+
+/* ---- version 2 ---- */
+
+#define SHIFT_MAX 64u /* bytes that were inserted in the header, or removed */
+
+/* How many of the first `looked` entries of a thread map at `map` are strict ones of that width. */
+static unsigned entries_strict(struct window *window, uint64_t map, unsigned looked, uint32_t entry)
+{
+	unsigned strict = 0;
+
+	for (uint32_t i = 0; i < looked; i++)
+		strict += entry_is_strict(window, map + (uint64_t)i * entry, entry);
+	return strict;
+}
+
+bool ktrace_raw2_is_shifted(struct window *window, uint64_t threads)
+{
+	const unsigned looked = threads && threads < KTRACE_MAP_SAMPLE ? (unsigned)threads : KTRACE_MAP_SAMPLE;
+
+	for (uint32_t entry = 28; entry <= 32; entry += 4)
+		if (entries_strict(window, KTRACE_RAW2_HEADER, looked, entry) > looked / 4)
+			return false;
+	for (uint64_t map = KTRACE_RAW2_HEADER - SHIFT_MAX; map <= KTRACE_RAW2_HEADER + SHIFT_MAX; map++)
+		for (uint32_t entry = 28; entry <= 32; entry += 4)
+			if (map != KTRACE_RAW2_HEADER && entries_strict(window, map, looked, entry) > looked * 3 / 4)
+				return true;
+	return false;
 }
 
 /* ---- recognition ---- */

@@ -39,6 +39,10 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
  * records behind it are sound. */
 bool ktrace_raw0_is_sure(struct window *window, uint32_t stored);
 
+/* Whether the thread map of version 2 is beside its place: bytes were inserted in the header in front of it, or removed.
+ * threads: as the header says. */
+bool ktrace_raw2_is_shifted(struct window *window, uint64_t threads);
+
 /* What a file of version 1 does not store: where its thread map begins, and its width. */
 struct ktrace_raw1 {
 	uint8_t map;

@@ -154,6 +154,9 @@ static void raw2_header(struct ktrace_walk *w, struct ktrace_raw *raw, const uin
 	/* What hit another field may have hit the frequency: those of Apple's machines are known. */
 	if (!frequency || frequency > FREQUENCY_MAX || (hit && frequency != FREQUENCY_ARM && frequency != FREQUENCY_INTEL))
 		ktrace_repair_doubt(&w->repair, 0, w->in.source->size, "events whose frequency may be damaged");
+	if (w->repair.plan && ktrace_raw2_is_shifted(&w->in.window, raw->threads))
+		ktrace_repair_doubt(&w->repair, 0, w->in.source->size,
+				    "bytes were inserted in the header, or removed: all behind them moved");
 	if (reserved) {
 		ktrace_repair_doubt(&w->repair, 0, KTRACE_RAW2_HEADER, "a header whose reserved bytes are set");
 		finding_report(w->scan->findings, KTRACE_RULE_v2_reserved_nonzero, w->in.source, 32, 256,
