@@ -49,7 +49,7 @@ static const uint8_t *page_next(struct tracedat_page *p)
 		w->pages.next = malloc(TRACEDAT_PAGE_MAX);
 	if (!w->pages.next)
 		tracedat_no_memory(w);
-	else if (source_read(w->source, p->where->offset + size + (uint64_t)(int64_t)p->where->shift, w->pages.next, size) == TM_OK)
+	else if (source_read(w->source, p->where->offset + p->where->length, w->pages.next, size) == TM_OK)
 		return w->pages.next;
 	return NULL;
 }
