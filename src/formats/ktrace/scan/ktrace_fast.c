@@ -164,6 +164,7 @@ static inline uint64_t fast_walk(struct stretch_walk *ev, struct bounds *b, uint
 			break;
 		b->time = b->of_cpu[e.cpu] = e.time;
 		if (ktrace_event_means(e.debugid)) {
+			/* Decoded again: a record of which the address is taken is stored in any case, and loading it stalls. */
 			const struct ktrace_event whole = ktrace_record_decode(data, is_64);
 			ktrace_event_meaning(ev, &whole, offset);
 		}
