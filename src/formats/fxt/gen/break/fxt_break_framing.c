@@ -194,6 +194,17 @@ BREAKER(mixed_endianness, GEN_PLANT)
 
 /* ---- framing ---- */
 
+/* Instant events without references, to which no rule applies. */
+static void put_plain(struct fxt_gen *g, unsigned count)
+{
+	const struct fxt_gen_thread t = fxt_thread_fresh(g);
+	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .name = fxt_ref_inline(fxt_text("plain")) };
+	while (count--) {
+		e.time = fxt_tick(g);
+		fxt_put_event(g, &e);
+	}
+}
+
 BREAKER(record_size_zero, GEN_PLANT)
 {
 	fxt_make_leaf(g);
@@ -217,6 +228,8 @@ BREAKER(record_size_too_small, GEN_PLANT)
 	fxt_last_claim(g, words);
 	if (choices_chance(g->c, 1, 2) && !g->out->failed) /* the record has no more words than its size field says */
 		bytes_remove(g->out, g->start + (size_t)words * FXT_WORD, fxt_last_size(g) - (size_t)words * FXT_WORD);
+	/* A record of one word, such as that of an empty text, would pass for the rest of this one. */
+	put_plain(g, 1);
 	fxt_break_follow(g);
 }
 
@@ -277,17 +290,6 @@ static void exceed_end(struct fxt_gen *g)
 }
 
 BREAKER_STAGES(record_past_end, [GEN_PLANT] = short_strings, [GEN_BYTES] = exceed_end)
-
-/* Instant events without references, to which no rule applies. */
-static void put_plain(struct fxt_gen *g, unsigned count)
-{
-	const struct fxt_gen_thread t = fxt_thread_fresh(g);
-	struct fxt_gen_event e = { .type = FXT_INSTANT, .who = fxt_who_inline(&t), .name = fxt_ref_inline(fxt_text("plain")) };
-	while (count--) {
-		e.time = fxt_tick(g);
-		fxt_put_event(g, &e);
-	}
-}
 
 BREAKER(swallowed_records, GEN_PLANT)
 {
