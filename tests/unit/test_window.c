@@ -59,18 +59,26 @@ static void bytes_are_the_same_for_every_size(void **state)
 	}
 }
 
+/* A window of 4,096 bytes on a file of LONG. */
+#define LONG 100000u
+static struct bundle *long_file(struct window *w)
+{
+	static const uint8_t data[LONG];
+	const struct capture c = one_file(data, sizeof(data));
+	const struct tracemend_options options = { .window = 4096 };
+	struct bundle *b = capture_bundle(&c, &options, NULL);
+	window_open(w, bundle_single(b));
+	return b;
+}
+
 static void a_window_walk_reads_each_byte_once(void **state)
 {
-	static uint8_t data[100000];
-	struct capture c = one_file(data, sizeof(data));
-	struct tracemend_options options = { .window = 4096 };
-	struct bundle *b = capture_bundle(&c, &options, NULL);
 	struct window w;
+	struct bundle *b = long_file(&w);
 	(void)state;
-	window_open(&w, bundle_single(b));
-	for (size_t at = 0; at < sizeof(data); at += 8)
+	for (size_t at = 0; at < LONG; at += 8)
 		assert_non_null(window_at(&w, at, 8));
-	assert_true(b->bytes_read <= sizeof(data));
+	assert_true(b->bytes_read <= LONG);
 	window_close(&w);
 	bundle_free(b);
 }
@@ -78,16 +86,12 @@ static void a_window_walk_reads_each_byte_once(void **state)
 /* As a search does that asks at each place for a long record. */
 static void long_requests_that_overlap_read_little(void **state)
 {
-	static uint8_t data[100000];
-	struct capture c = one_file(data, sizeof(data));
-	struct tracemend_options options = { .window = 4096 };
-	struct bundle *b = capture_bundle(&c, &options, NULL);
 	struct window w;
+	struct bundle *b = long_file(&w);
 	(void)state;
-	window_open(&w, bundle_single(b));
-	for (size_t at = 0; at + 5000 < sizeof(data); at += 8)
+	for (size_t at = 0; at + 5000 < LONG; at += 8)
 		assert_non_null(window_at(&w, at, 5000));
-	assert_true(b->bytes_read <= 3 * sizeof(data));
+	assert_true(b->bytes_read <= 3 * LONG);
 	window_close(&w);
 	bundle_free(b);
 }
