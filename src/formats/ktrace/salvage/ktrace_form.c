@@ -12,7 +12,7 @@
 
 /* ---- version 0 ---- */
 
-static bool raw0_entry_is_plausible(struct window *window, uint64_t at, uint32_t entry)
+static bool entry_is_plausible(struct window *window, uint64_t at, uint32_t entry)
 {
 	const uint8_t *p = window_at(window, at, entry);
 	if (!p || !load_u32(p, false))
@@ -30,7 +30,7 @@ static bool raw0_plausible(struct window *window, uint64_t map, uint32_t threads
 	if (!threads || threads > KTRACE_RAW0_THREADS_MAX || window->source->size < map + (uint64_t)threads * entry)
 		return false;
 	for (uint32_t i = 0; i < threads && i < 100; i++) {
-		if (raw0_entry_is_plausible(window, map + (uint64_t)i * entry, entry))
+		if (entry_is_plausible(window, map + (uint64_t)i * entry, entry))
 			continue;
 		/* A map of one entry is that entry. */
 		const uint8_t *p = threads > 1 ? window_at(window, map + (uint64_t)i * entry, entry) : NULL;
@@ -75,7 +75,7 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 /* Process ids and the ends of names keep text from passing. */
 static bool entry_is_strict(struct window *window, uint64_t at, uint32_t entry)
 {
-	const uint8_t *p = raw0_entry_is_plausible(window, at, entry) ? window_at(window, at, entry) : NULL;
+	const uint8_t *p = entry_is_plausible(window, at, entry) ? window_at(window, at, entry) : NULL;
 	return p && load_u32(p + entry - KTRACE_NAME - 4, false) <= KTRACE_PID_MAX && !p[entry - 1];
 }
 

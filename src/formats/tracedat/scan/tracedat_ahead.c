@@ -71,18 +71,6 @@ void tracedat_ahead_free(struct tracedat_ahead *a)
 	free(a);
 }
 
-static bool room_for(uint8_t **bytes, size_t *capacity, size_t size)
-{
-	if (*capacity >= size)
-		return true;
-	uint8_t *grown = realloc(*bytes, size);
-	if (!grown)
-		return false;
-	*bytes = grown;
-	*capacity = size;
-	return true;
-}
-
 /* Gives the chunk at a->next. False: none is there that can be given. */
 static bool piece_give(struct tracedat_walk *w, struct tracedat_ahead *a, uint64_t limit, uint32_t page_size)
 {
@@ -96,7 +84,8 @@ static bool piece_give(struct tracedat_walk *w, struct tracedat_ahead *a, uint64
 	if (!size || size > PIECE_MAX || room > PIECE_MAX || size > limit - a->next - 8)
 		return false;
 	p = window_at(&a->window, a->next + 8, size);
-	if (!p || !room_for(&piece->frame, &piece->frame_capacity, size) || !room_for(&piece->out, &piece->capacity, room))
+	if (!p || !tracedat_bytes_room(&piece->frame, &piece->frame_capacity, size) ||
+	    !tracedat_bytes_room(&piece->out, &piece->capacity, room))
 		return false;
 	memcpy(piece->frame, p, size);
 	piece->codec = w->shape.codec;

@@ -7,7 +7,7 @@
 /* Bytes of room in which a chunk is decoded first, that says it has `usize`. */
 static inline size_t tracedat_chunk_space(uint32_t usize, uint32_t page_size)
 {
-	const size_t pages = 10 * (size_t)page_size + page_size;
+	const size_t pages = TRACEDAT_CHUNK_PAGES * (size_t)page_size + page_size;
 	return usize > pages && usize <= TRACEDAT_CHUNK_MAX ? usize : pages;
 }
 

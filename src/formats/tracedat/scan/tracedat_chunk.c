@@ -37,16 +37,11 @@ struct chunk {
 
 static bool chunk_room(struct tracedat_walk *w, size_t room)
 {
-	if (w->pages.chunk_capacity >= room)
-		return true;
-	uint8_t *grown = realloc(w->pages.chunk, room);
-	if (!grown) {
+	const bool there = tracedat_bytes_room(&w->pages.chunk, &w->pages.chunk_capacity, room);
+
+	if (!there)
 		tracedat_no_memory(w);
-		return false;
-	}
-	w->pages.chunk = grown;
-	w->pages.chunk_capacity = room;
-	return true;
+	return there;
 }
 
 /* Decodes the frame at c->at + 8 from at most `size` bytes. */
@@ -262,7 +257,7 @@ static void lone_keep(struct chunks *set, const struct chunk *c)
 /* usize: its bytes, as it says; 0: nothing says that. */
 static void chunk_lose(struct chunks *set, uint64_t from, uint64_t to, uint32_t usize)
 {
-	uint32_t most = 10 * set->stream->page_size;
+	uint32_t most = TRACEDAT_CHUNK_PAGES * set->stream->page_size;
 
 	lone_doubt(set);
 	set->lost = true;
@@ -336,9 +331,9 @@ static void chunk_size_check(struct chunks *set, const struct chunk *c)
 		chunk_report(set, TRACEDAT_RULE_v7_chunk_usize, c->at + 4, 4,
 			     "the decompressed size is stated as %u, expected %zu and a multiple of the page size %u", c->usize,
 			     c->size, page);
-	} else if (c->size > 10 * (size_t)page && !set->w->emitting && !set->stream->text) {
+	} else if (c->size > TRACEDAT_CHUNK_PAGES * (size_t)page && !set->w->emitting && !set->stream->text) {
 		struct finding *fd = tracedat_milder(set->w, TRACEDAT_RULE_v7_chunk_usize, TM_NOTE, c->at + 4, 4);
-		finding_say(fd, "the chunk has %zu pages, expected at most 10", c->size / page);
+		finding_say(fd, "the chunk has %zu pages, expected at most %u", c->size / page, TRACEDAT_CHUNK_PAGES);
 	}
 }
 

@@ -1,6 +1,20 @@
 /* Decompression within the limits of the scan. */
 #include "formats/tracedat/scan/tracedat_walk.h"
 
+#include <stdlib.h>
+
+bool tracedat_bytes_room(uint8_t **bytes, size_t *capacity, size_t size)
+{
+	if (*capacity >= size)
+		return true;
+	uint8_t *grown = realloc(*bytes, size);
+	if (!grown)
+		return false;
+	*bytes = grown;
+	*capacity = size;
+	return true;
+}
+
 bool tracedat_decompress(struct tracedat_walk *w, const uint8_t *data, size_t size, uint8_t *out, size_t room,
 			 struct tracedat_decoded *d)
 {

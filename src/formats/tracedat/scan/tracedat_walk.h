@@ -59,6 +59,9 @@ void tracedat_drop_block(struct tracedat_walk *w, const struct tracedat_block *b
 
 /* ---- tracedat_decompress.c ---- */
 
+/* Makes *bytes, which the caller owns, at least so large. False: memory is short, and nothing changed. */
+bool tracedat_bytes_room(uint8_t **bytes, size_t *capacity, size_t size);
+
 /* tracedat_decode() with the compressor of the file; sets the status when memory is short. */
 bool tracedat_decompress(struct tracedat_walk *w, const uint8_t *data, size_t size, uint8_t *out, size_t room,
 			 struct tracedat_decoded *d);
