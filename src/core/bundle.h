@@ -60,6 +60,7 @@ struct bundle {
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
 	uint64_t progress_next;
+	bool trial;			      /* one error is enough: a walk may end with TM_CANCELLED where it knows of one */
 	size_t window;			      /* bytes a window reads at a time */
 	struct source *open[BUNDLE_OPEN_MAX]; /* ring of the files whose fd is open */
 	uint32_t open_next;

@@ -75,11 +75,13 @@ static enum tracemend_status is_sound(struct bundle *view, const struct format *
 	options.observe_ctx = &trial;
 	view->progress = goes_on;
 	view->progress_ctx = &trial;
+	view->trial = true;
 	struct tracemend_report *report = engine_scan(view, f, &options, NULL, &status, &failure);
 	view->progress = NULL;
+	view->trial = false;
 	*sound = report && status == TM_OK && !trial.failed && !report_own_errors(report);
 	tracemend_report_free(report);
-	return trial.failed && status == TM_CANCELLED ? TM_OK : trial_failure(status, &failure, error);
+	return status == TM_CANCELLED ? TM_OK : trial_failure(status, &failure, error);
 }
 
 /* Where there is nothing to repair in the view, nor to doubt: plans that. */

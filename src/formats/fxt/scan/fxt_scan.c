@@ -259,6 +259,11 @@ static void walk_record(struct fxt_walk *w, uint64_t header, uint64_t left)
 	fxt_decode(&w->decoder, r, p, have, left, 0);
 	if (!r->fatal && r->late_padding)
 		check_late_padding(w, r);
+	/* What is wrong, and how far, costs far more than that something is. */
+	if (w->s->in->trial && ((r->fatal && header) || r->issues.worst == TM_ERROR)) {
+		w->report.status = TM_CANCELLED;
+		return;
+	}
 	if ((r->fatal || is_loose(r) || r->issues.worst == TM_ERROR) && fxt_region_goes_back(w))
 		return;
 	if (r->fatal)
@@ -332,6 +337,10 @@ static void begin(struct fxt_walk *w)
 	bool big = bits_apart(swapped, FXT_MAGIC) <= FXT_MAGIC_DAMAGE_MAX;
 	if (!big && bits_apart(word, FXT_MAGIC) > FXT_MAGIC_DAMAGE_MAX) {
 		size_t got, at;
+		if (w->s->in->trial) {
+			w->report.status = TM_CANCELLED;
+			return;
+		}
 		p = window_upto(&w->resync.window, 0, FXT_PROBE_BYTES, &got);
 		if (!p || !fxt_probe(p, got, w->report.here.size, &big, &at))
 			big = false;
