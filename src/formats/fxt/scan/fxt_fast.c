@@ -132,43 +132,47 @@ NOINLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t 
 	return p && (uint64_t)(end - p) == (layout->words - 1u) * FXT_WORD ? end : NULL;
 }
 
-/* Where the arguments of a plain event end. NULL: they are not plain, or one is of none of the `types`. */
-INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
-				      unsigned count, unsigned types, unsigned *all_used, const bool big_endian)
+/* Where a plain argument ends. NULL: it is not plain, or of none of the `types`. hash: of its name, where that is not NULL. */
+INLINE const uint8_t *argument_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+				     unsigned types, uint64_t version, unsigned *used, uint64_t *hash, const bool big_endian)
 {
-	uint64_t hashes[FXT_ARGUMENTS_MAX];
-	const uint64_t version = w->registry.provider->version;
-	unsigned used = *all_used;
-	for (unsigned n = 0; n < count; n++) {
-		if (p == end)
+	if (p == end)
+		return NULL;
+	uint64_t h = load_u64(p, big_endian);
+	struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
+	if (!(types >> (h & 15) & 1))
+		return NULL;
+	if (shape->header != (uint32_t)h || shape->version != version)
+		shape = argument_shape_make(w, h);
+	if (shape && !(h & shape->reserved)) {
+		if (shape->size > end - p || (shape->words && !words_plain(p + FXT_WORD, shape->words, h >> 16)) ||
+		    (shape->string && !string_plain(t, fxt_bits(h, 32, 16), used)))
 			return NULL;
-		uint64_t h = load_u64(p, big_endian);
-		struct fxt_argument_shape *shape = fxt_argument_shape_of(&w->fast, (uint32_t)h);
-		if (!(types >> (h & 15) & 1))
-			return NULL;
-		if (shape->header != (uint32_t)h || shape->version != version)
-			shape = argument_shape_make(w, h);
-		if (shape && !(h & shape->reserved)) {
-			if (shape->size > end - p || (shape->words && !words_plain(p + FXT_WORD, shape->words, h >> 16)) ||
-			    (shape->string && !string_plain(t, fxt_bits(h, 32, 16), &used)))
-				return NULL;
-			/* Only names of several are compared. */
-			if (count > 1)
-				hashes[n] = shape->words ? words_hash(p + FXT_WORD, shape->words, h >> 16) : shape->name;
-			p += shape->size;
-		} else {
-			p = argument_slow(t, p, end, h, &hashes[n], &used);
-			if (!p)
-				return NULL;
-		}
-		/* Two references may be of the same name. */
-		for (unsigned k = 0; k < n; k++)
-			if (hashes[k] == hashes[n])
-				return NULL;
-		if (fxt_integer_fits_32((unsigned)(h & 15), load_u64(p - FXT_WORD, big_endian)))
+		if (hash)
+			*hash = shape->words ? words_hash(p + FXT_WORD, shape->words, h >> 16) : shape->name;
+		p += shape->size;
+	} else {
+		uint64_t unasked;
+		p = argument_slow(t, p, end, h, hash ? hash : &unasked, used);
+		if (!p)
 			return NULL;
 	}
-	*all_used = used;
+	return fxt_integer_fits_32((unsigned)(h & 15), load_u64(p - FXT_WORD, big_endian)) ? NULL : p;
+}
+
+/* Where several arguments end. NULL: they are not plain, or two have the same name. */
+NOINLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
+					const struct fxt_shape *shape, unsigned *used, bool big_endian)
+{
+	uint64_t hashes[FXT_ARGUMENTS_MAX];
+	const uint64_t version = shape->version;
+	for (unsigned n = 0; p && n < shape->arguments; n++) {
+		p = argument_plain(w, t, p, end, shape->types, version, used, &hashes[n], big_endian);
+		/* Two references may be of the same name. */
+		for (unsigned k = 0; p && k < n; k++)
+			if (hashes[k] == hashes[n])
+				return NULL;
+	}
 	return p;
 }
 
@@ -284,8 +288,11 @@ struct event {
 	const struct fxt_shape *shape;
 	const uint8_t *text, *arguments; /* text: of an inline name, behind that of an inline category */
 	struct fxt_thread *track;
-	uint64_t name;	     /* hash; of an inline one only when it is needed */
-	unsigned used, wide; /* wide: koids that are noted */
+	uint64_t name; /* hash; of an inline one only when it is needed */
+	unsigned used;
+	uint64_t records; /* accepted before it */
+	uint64_t wide, wide_before,
+		wide_at; /* wide koids of the run; and without the event at wide_at, the last one that has some */
 };
 
 /* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
@@ -298,7 +305,6 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 	e->text = e->arguments = p + 2 * FXT_WORD;
 	e->track = shape->track;
 	e->used = shape->used;
-	e->wide = 0;
 	if (__builtin_expect(!fxt_bits(e->h, 24, 8), 0)) {
 		const struct fxt_koids *koids = koids_plain(w, load_u64(e->text, big_endian),
 							    load_u64(e->text + FXT_WORD, big_endian));
@@ -306,7 +312,9 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 		if (!koids)
 			return false;
 		e->track = koids->track;
-		e->wide = koids->wide;
+		e->wide_before = e->wide;
+		e->wide += koids->wide;
+		e->wide_at = e->at;
 	}
 	if (e->h & TEXTS) {
 		if (shape->words[0] && !words_plain(e->text, shape->words[0], e->h >> 32))
@@ -319,11 +327,14 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 		return true;
 	}
 	uint64_t category = fxt_bits(e->h, 32, 16), index = e->h >> 48;
-	if ((category != *last_category && !string_plain(t, category, &e->used)) || !string_plain(t, index, &e->used))
+	if (category != *last_category && !string_plain(t, category, &e->used))
 		return false;
-	e->name = string_hash(t, index);
+	const struct fxt_string_page *page = t->pages[index / FXT_PAGE];
+	const unsigned state = page->state[index % FXT_PAGE];
+	e->used &= state;
+	e->name = page->hash[index % FXT_PAGE];
 	*last_category = category;
-	return true;
+	return state & FXT_REGISTERED;
 }
 
 /* Async operations and flows are tracked by the functions of the walk. text: of the inline name, behind that of the category. */
@@ -364,6 +375,7 @@ INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *ne
 		if (e->track)
 			e->track->completes = true;
 	} else if (event > FXT_DURATION_COMPLETE) {
+		w->report.here.records = e->records;
 		return event_operation(w, shape, e->h, e->time, e->at, e->text, e->track, load_u64(next - FXT_WORD, big_endian));
 	}
 	return true;
@@ -379,15 +391,16 @@ static uint64_t highest_plain(const struct fxt_provider *provider)
 
 INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 {
-	const uint8_t *p = w->window.buffer + (w->report.here.at - w->window.base), *end = w->window.buffer + w->window.length;
+	struct fxt_position *here = &w->report.here;
 	struct fxt_provider *provider = w->registry.provider;
 	struct fxt_tables *t = provider->tables;
-	const uint64_t version = provider->version, records = w->report.here.records, highest = highest_plain(provider);
-	uint64_t previous = provider->previous, last_category = 0, wide = 0;
-	struct event e = { .at = w->report.here.at };
+	const uint8_t *p = w->window.buffer + (here->at - w->window.base), *end = w->window.buffer + w->window.length;
+	const uint64_t version = provider->version, before = here->records, highest = highest_plain(provider);
+	uint64_t previous = provider->previous, header = w->previous.header, last_category = 0;
+	struct event e = { .at = here->at, .records = before, .wide_at = UINT64_MAX };
 
 	/* From the second event on, the one before is of this provider. */
-	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == w->previous.header &&
+	if (!provider->timed || (end - p >= (ptrdiff_t)(2 * FXT_WORD) && load_u64(p, big_endian) == header &&
 				 load_u64(p + FXT_WORD, big_endian) == w->previous.time))
 		return false;
 	while (end - p >= (ptrdiff_t)(2 * FXT_WORD)) {
@@ -401,33 +414,41 @@ INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 				break;
 		}
 		e.shape = shape;
-		if (size > (uint64_t)(end - p) || e.time < previous || e.time > highest ||
-		    !((e.time ^ previous) | (e.h ^ w->previous.header)))
+		if (size > (uint64_t)(end - p) || e.time < previous || e.time > highest || !((e.time ^ previous) | (e.h ^ header)))
 			break;
 		const uint8_t *next = p + size;
-		if (!event_parts(w, t, &e, p, &last_category, big_endian) ||
-		    (shape->arguments && arguments_plain(w, t, e.arguments, next - shape->tail, shape->arguments, shape->types,
-							 &e.used, big_endian) != next - shape->tail))
+		if (!event_parts(w, t, &e, p, &last_category, big_endian))
 			break;
+		if (shape->arguments) {
+			const uint8_t *last = next - shape->tail, *a = e.arguments;
+			unsigned used = e.used; /* its address is given away: that of the event would keep it out of registers */
+			/* Mostly it is one. */
+			a = shape->arguments == 1 ? argument_plain(w, t, a, last, shape->types, version, &used, NULL, big_endian)
+						  : arguments_plain(w, t, a, last, shape, &used, big_endian);
+			if (a != last)
+				break;
+			e.used = used;
+		}
 		/* Whichever path takes it, such an event is accepted. */
 		if (!(e.used & FXT_USED))
 			mark_used(t, shape, e.h, e.arguments, big_endian);
 		if (!event_meaning(w, &e, next, big_endian))
 			break;
-		wide += e.wide;
 		w->totals.by_event[shape->event]++;
-		fxt_position_accept(&w->report.here, e.at);
-		w->previous.header = e.h;
+		here->recent[e.records++ % FXT_RECENT] = e.at;
+		header = e.h;
 		previous = e.time;
 		e.at += size;
 		p = next;
 	}
-	uint64_t count = w->report.here.records - records;
+	const uint64_t count = e.records - before;
+	here->records = e.records;
 	if (!count)
 		return false;
 	w->s->fast += count;
-	w->report.tallies[FXT_RULE_koid_exceeds_32_bits].count += wide;
-	w->report.here.at = e.at;
+	w->report.tallies[FXT_RULE_koid_exceeds_32_bits].count += e.wide_at == e.at ? e.wide_before : e.wide;
+	here->at = e.at;
+	w->previous.header = header;
 	w->previous.time = provider->previous = previous;
 	/* Time did not step back. */
 	if (previous > provider->last)
