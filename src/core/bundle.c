@@ -185,6 +185,15 @@ enum tracemend_status bundle_goes_on(struct bundle *b, uint64_t done, uint64_t t
 	return fault_set(&b->error, TM_CANCELLED, "stopped on request");
 }
 
+enum tracemend_status bundle_passed(struct bundle *b, uint64_t length)
+{
+	b->bytes_read += length;
+	if (b->bytes_read < b->progress_next)
+		return TM_OK;
+	b->progress_next = b->bytes_read + (4u << 20);
+	return bundle_goes_on(b, b->bytes_read, b->bytes_total);
+}
+
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length)
 {
 	struct bundle *b = s->bundle;
@@ -193,12 +202,7 @@ enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffe
 		return fault_set(&b->error, TM_IO, "%s%s%s: read past the end", s->origin, *s->name ? ": " : "", s->name);
 	if (!length)
 		return TM_OK;
-	b->bytes_read += length;
-	enum tracemend_status status = TM_OK;
-	if (b->bytes_read >= b->progress_next) {
-		b->progress_next = b->bytes_read + (4u << 20);
-		status = bundle_goes_on(b, b->bytes_read, b->bytes_total);
-	}
+	enum tracemend_status status = bundle_passed(b, length);
 	if (status != TM_OK)
 		return status;
 	status = s->ops->read(s, offset, buffer, length, &b->error);

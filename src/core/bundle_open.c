@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/descriptor.h"
 #include "core/spool.h"
 #include "core/system.h"
 #include "core/unpack.h"
@@ -82,28 +83,18 @@ static enum tracemend_status file_open(struct source *s, struct tracemend_error 
 static enum tracemend_status file_read(struct source *s, uint64_t offset, void *buffer, size_t length,
 				       struct tracemend_error *error)
 {
-	uint8_t *p = buffer;
+	const char *path = ((const struct file *)s->data)->path;
 
 	if (s->fd < 0) {
 		enum tracemend_status status = file_open(s, error);
 		if (status != TM_OK)
 			return status;
 	}
-	while (length) {
-		ssize_t n = pread(s->fd, p, length, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fault_set(error, TM_IO, "%s: cannot read: %s", ((const struct file *)s->data)->path,
-					 strerror(errno));
-		if (n == 0)
-			return fault_set(error, TM_IO, "%s: became shorter while it was read",
-					 ((const struct file *)s->data)->path);
-		p += n;
-		offset += (uint64_t)n;
-		length -= (size_t)n;
-	}
-	return TM_OK;
+	if (descriptor_read(s->fd, offset, buffer, length) == length)
+		return TM_OK;
+	if (errno)
+		return fault_set(error, TM_IO, "%s: cannot read: %s", path, strerror(errno));
+	return fault_set(error, TM_IO, "%s: became shorter while it was read", path);
 }
 
 static void file_close(struct source *s)

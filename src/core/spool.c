@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/bytes.h"
+#include "core/descriptor.h"
 #include "core/system.h"
 
 struct spool {
@@ -130,25 +131,16 @@ static enum tracemend_status slice_read(struct source *s, uint64_t offset, void 
 					struct tracemend_error *error)
 {
 	const struct slice *slice = s->data;
-	uint8_t *p = buffer;
 
 	offset += slice->from;
 	if (slice->spool->fd < 0) {
 		memcpy(buffer, slice->spool->memory.data + offset, length);
 		return TM_OK;
 	}
-	while (length) {
-		ssize_t n = pread(slice->spool->fd, p, length, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fault_set(error, TM_IO, "%s: cannot read back its unpacked bytes: %s", s->origin,
-					 n < 0 ? strerror(errno) : "the temporary file is shorter");
-		p += n;
-		offset += (uint64_t)n;
-		length -= (size_t)n;
-	}
-	return TM_OK;
+	if (descriptor_read(slice->spool->fd, offset, buffer, length) == length)
+		return TM_OK;
+	return fault_set(error, TM_IO, "%s: cannot read back its unpacked bytes: %s", s->origin,
+			 errno ? strerror(errno) : "the temporary file is shorter");
 }
 
 static void slice_close(struct source *s)
