@@ -23,7 +23,7 @@
 #define PLAIN_RECORDS 10000u
 /* Threads beside the walk, and bytes of a capture of which they work on something. */
 #define THREADS 4u
-#define CHUNKED_BYTES (3u * 1024 * 1024)
+#define CODED_BYTES (3u * 1024 * 1024)
 
 struct result {
 	enum tracemend_status status;
@@ -338,17 +338,41 @@ static void each_defect_among_plain_records(void **state)
 
 /* ---- threads ---- */
 
-/* Captures of which threads decode chunks ahead of the walk, sound and hit. */
-static void threads_over_compressed_chunks(void **state)
+/* The capture, in a file of `folder`, with so many bytes changed. */
+static void compare_hit(const struct format *f, const char *folder, const uint8_t *data, size_t size, unsigned hits,
+			struct choices *c, const char *name)
 {
-	static const char *const codecs[][2] = { { "zstd" }, { "zlib" } };
+	struct tracemend_error error = { 0 };
+	uint8_t *hit = malloc(size);
+	char path[128];
+	uint64_t records;
+
+	assert_non_null(hit);
+	memcpy(hit, data, size);
+	for (unsigned n = 0; n < hits; n++)
+		hit[choices_below(c, size)] ^= (uint8_t)(1 + choices_below(c, 255));
+	file_write(folder, "hit.dat", hit, size);
+	free(hit);
+	(void)snprintf(path, sizeof(path), "%s/hit.dat", folder);
+	struct tracemend_input *input = tracemend_open(path, NULL, &error);
+	assert_non_null(input);
+	(void)compare(f, input_bundle(input), name, &records);
+	tracemend_close(input);
+}
+
+/* Captures of which threads decode chunks, or read pages, ahead of the walk, sound and hit. */
+static void threads_over_data_of_cpus(void **state)
+{
+	static const char *const codings[][2] = { { "zstd" }, { "zlib" }, { "plain" } };
 	const struct format *f = format_find("tracedat");
+	char folder[64];
 
 	(void)state;
-	for (unsigned i = 0; i < 2 && format_wanted("tracedat"); i++)
+	scratch_make(folder);
+	for (unsigned i = 0; i < 3 && format_wanted("tracedat"); i++)
 		for (uint64_t seed = 1; seed <= 3; seed++) {
 			struct tracemend_recipe recipe = {
-				.format = "tracedat", .seed = seed, .size = CHUNKED_BYTES, .with = codecs[i]
+				.format = "tracedat", .seed = seed, .size = CODED_BYTES, .with = codings[i]
 			};
 			struct tracemend_error error = { 0 };
 			struct tracemend_sample *sample = tracemend_generate(&recipe, &error);
@@ -357,24 +381,15 @@ static void threads_over_compressed_chunks(void **state)
 			struct choices c = choices_from_seed(seed);
 			assert_non_null(sample);
 			(void)tracemend_sample_file(sample, 0, &data, &size);
-			uint8_t *hit = malloc(size);
-			assert_non_null(hit);
 			for (unsigned hits = 0; hits <= 256; hits = hits ? hits * 4 : 1) {
 				char name[64];
-				uint64_t records;
-				memcpy(hit, data, size);
-				for (unsigned n = 0; n < hits; n++)
-					hit[choices_below(&c, size)] ^= (uint8_t)(1 + choices_below(&c, 255));
-				struct tracemend_input *input = tracemend_open_memory("hit", hit, size, NULL, &error);
-				assert_non_null(input);
-				(void)snprintf(name, sizeof(name), "%s, seed %llu, %u hits", codecs[i][0], (unsigned long long)seed,
-					       hits);
-				(void)compare(f, input_bundle(input), name, &records);
-				tracemend_close(input);
+				(void)snprintf(name, sizeof(name), "%s, seed %llu, %u hits", codings[i][0],
+					       (unsigned long long)seed, hits);
+				compare_hit(f, folder, data, size, hits, &c, name);
 			}
-			free(hit);
 			tracemend_sample_free(sample);
 		}
+	scratch_remove(folder);
 }
 
 /* The list over all rules exists for each of the formats that are to have a fast path. */
@@ -393,13 +408,10 @@ static void formats_with_a_fast_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats_with_a_fast_path),
-		cmocka_unit_test(over_the_corpus),
-		cmocka_unit_test(over_real_captures),
-		cmocka_unit_test(over_damaged_copies),
-		cmocka_unit_test(plain_captures_are_taken),
-		cmocka_unit_test(each_defect_among_plain_records),
-		cmocka_unit_test(threads_over_compressed_chunks),
+		cmocka_unit_test(formats_with_a_fast_path),  cmocka_unit_test(over_the_corpus),
+		cmocka_unit_test(over_real_captures),	     cmocka_unit_test(over_damaged_copies),
+		cmocka_unit_test(plain_captures_are_taken),  cmocka_unit_test(each_defect_among_plain_records),
+		cmocka_unit_test(threads_over_data_of_cpus),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

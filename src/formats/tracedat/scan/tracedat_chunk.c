@@ -33,6 +33,7 @@ struct chunk {
 	uint64_t frame; /* real bytes */
 	size_t size;	/* decoded */
 	bool decoded;
+	bool judged, plain; /* by a thread: as tracedat_chunk_plain() does */
 };
 
 static bool chunk_room(struct tracedat_walk *w, size_t room)
@@ -49,13 +50,16 @@ static bool chunk_try(struct tracedat_walk *w, struct chunk *c, size_t size, uin
 {
 	size_t room = tracedat_chunk_space(c->usize, page_size);
 	uint8_t *owned = NULL;
-	struct tracedat_decoded d = { 0 };
-	bool fine = false, done = tracedat_ahead_take(w, c->at, size, room, &fine, &d);
+	struct tracedat_chunk ahead = { .fine = false };
+	bool done = tracedat_ahead_take(w, c->at, size, room, &ahead), fine = ahead.fine;
+	struct tracedat_decoded d = ahead.decoded;
 
 	if (done && fine && !d.fits && room != TRACEDAT_CHUNK_MAX) {
 		done = false;
 		room = TRACEDAT_CHUNK_MAX;
 	}
+	c->judged = done;
+	c->plain = done && ahead.plain;
 	const uint8_t *p = done ? NULL : chunk_bytes(w, c->at + 8, size, &owned);
 	while (p && w->status == TM_OK) {
 		if (!chunk_room(w, room))
@@ -357,8 +361,9 @@ static bool chunk_next(struct chunks *set)
 	if (!c.decoded)
 		return chunk_pass(set, &c, begins, room);
 	/* What zlib decodes has a checksum. */
-	bool frail = !w->shape.old_ring && !set->stream->text && w->shape.codec == TRACEDAT_ZSTD;
-	set->plain = frail && tracedat_chunk_plain(w, w->pages.chunk, c.size, set->stream->page_size);
+	bool pages = !w->shape.old_ring && !set->stream->text, frail = pages && w->shape.codec == TRACEDAT_ZSTD;
+	set->plain = c.judged ? pages && c.plain
+			      : frail && tracedat_chunk_plain(w, w->pages.chunk, c.size, set->stream->page_size, w->pages.runs);
 	if (frail && !set->plain && !tracedat_chunk_consistent(w, w->pages.chunk, c.size, set->stream->page_size)) {
 		chunk_report(set, TRACEDAT_RULE_v7_chunk_decode, c.at, 8 + c.frame,
 			     "the %zu decompressed bytes of the chunk are inconsistent: its frame is damaged", c.size);

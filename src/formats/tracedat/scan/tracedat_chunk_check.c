@@ -78,7 +78,8 @@ bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *dat
 	return !v.count;
 }
 
-bool tracedat_chunk_plain(struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size)
+bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size,
+			  struct tracedat_run runs[TRACEDAT_CHUNK_PAGES])
 {
 	const size_t pages = size / page_size;
 	uint64_t time = 0;
@@ -86,7 +87,7 @@ bool tracedat_chunk_plain(struct tracedat_walk *w, const uint8_t *data, size_t s
 	if (w->s->slow || size % page_size || pages > TRACEDAT_CHUNK_PAGES)
 		return false;
 	for (size_t i = 0; i < pages; i++) {
-		struct tracedat_run *run = &w->pages.runs[i];
+		struct tracedat_run *run = &runs[i];
 		if (!tracedat_fast_page(w, data + i * page_size, page_size, run) || run->from + STEP_BACK_MAX < time)
 			return false;
 		time = run->time;

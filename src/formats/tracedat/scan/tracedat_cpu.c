@@ -1,6 +1,6 @@
 /* The pages of each CPU, plain or in compressed chunks (MAN6, MAN7 "CPU DATA"), and their statistics. */
 #include "formats/tracedat/salvage/tracedat_salvage.h"
-#include "formats/tracedat/scan/tracedat_page.h"
+#include "formats/tracedat/scan/tracedat_ahead.h"
 
 #include <stdlib.h>
 
@@ -178,8 +178,8 @@ static uint32_t plain_span(struct plain *s, bool whole)
 }
 
 /* n: bytes of the page that are there; where they are more or fewer than it should have, its records are not at their places, or
- * (whole) only zeros behind them are missing. */
-static void plain_page(struct plain *s, uint32_t n, bool whole)
+ * (whole) only zeros behind them are missing. page: its bytes, where it was read; run: of its records, if that is known. */
+static void plain_page(struct plain *s, uint32_t n, bool whole, const uint8_t *page, const struct tracedat_run *run)
 {
 	struct tracedat_walk *w = s->w;
 	const uint32_t size = s->stream->page_size;
@@ -187,10 +187,12 @@ static void plain_page(struct plain *s, uint32_t n, bool whole)
 					     .length = n,
 					     .available = n < size ? n : 0,
 					     .shift = whole ? 0 : (int32_t)n - (int32_t)size,
-					     .more = s->end - s->at >= (uint64_t)n + size };
-	const uint8_t *page = n == size ? window_at(&w->window, s->at, size) : uneven_page(w, s->at, n, size);
+					     .more = s->end - s->at >= (uint64_t)n + size,
+					     .run = run };
 	uint32_t records, bad;
 
+	if (!page)
+		page = n == size ? window_at(&w->window, s->at, size) : uneven_page(w, s->at, n, size);
 	if (!page)
 		return;
 	enum tracedat_verdict verdict = tracedat_page_check(w, s->stream, page, &where, &records, &bad);
@@ -217,11 +219,19 @@ static void plain_next(struct plain *s)
 	struct tracedat_walk *w = s->w;
 	const uint32_t size = s->stream->page_size;
 	uint32_t n = size, length = 0;
-	const uint8_t *p = s->end - s->at >= size ? window_at(&w->window, s->at, size) : NULL;
+	const struct tracedat_run *run = NULL;
+	const uint8_t *p = s->end - s->at >= size ? tracedat_ahead_page(w, s->at, s->end, size, &run) : NULL;
+
+	if (p) {
+		plain_page(s, size, true, p, run);
+		s->at += size;
+		return;
+	}
+	p = s->end - s->at >= size ? window_at(&w->window, s->at, size) : NULL;
 	bool whole = p && tracedat_page_plausible(w, p, size, NULL);
 
 	if (p && (whole ? tracedat_page_tail_zero(&w->shape, p, size) : bytes_are_zero(p, size))) {
-		plain_page(s, size, true);
+		plain_page(s, size, true, p, NULL);
 		s->at += size;
 		return;
 	}
@@ -241,7 +251,7 @@ static void plain_next(struct plain *s)
 		n = plain_span(s, whole);
 	p = n < size && whole ? window_at(&w->window, s->at, size) : NULL;
 	whole = p && tracedat_page_length(&w->shape, p, size, &length) && length <= n - tracedat_page_data(&w->shape);
-	plain_page(s, n, n == size || whole);
+	plain_page(s, n, n == size || whole, NULL, NULL);
 	if (whole)
 		last_is_hit(w, s->stream, s->at + n);
 	s->at += n;
@@ -270,6 +280,7 @@ void tracedat_cpu_walk(struct tracedat_walk *w, struct tracedat_buffer *b, struc
 		tracedat_chunks_walk(w, &stream);
 	else
 		walk_plain(w, &stream);
+	tracedat_ahead_stop(w->pages.ahead);
 }
 
 /* The kernel takes the number of entries in the buffer first, and the number of read events later. In between the recorder may read

@@ -176,9 +176,9 @@ bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, 
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
 /* Whether the decoded pages of a chunk are consistent. */
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
-/* The same where nothing at all is wrong with their records, which is found out at less cost: w->pages.runs are those of the pages.
- */
-bool tracedat_chunk_plain(struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
+/* The same where nothing at all is wrong with their records, which is found out at less cost: `runs` are those of the pages. */
+bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size,
+			  struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]);
 
 /* ---- tracedat_latency.c, tracedat_cpu.c ---- */
 
