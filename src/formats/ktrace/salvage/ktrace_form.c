@@ -1,6 +1,8 @@
 /* Which form a file has, and what RAW files do not store. */
 #include "formats/ktrace/salvage/ktrace_form.h"
 
+#include <string.h>
+
 #include "formats/ktrace/decode/ktrace_thread.h"
 #include "formats/ktrace/salvage/ktrace_header_shift.h"
 #include "formats/ktrace/scan/ktrace_chunk.h"
@@ -54,6 +56,21 @@ static bool raw0_pids_are_small(struct window *window, uint64_t map, uint32_t th
 	return odd <= (looked > 1 ? 1u : 0u);
 }
 
+/* What the output has behind so many bytes of its thread map: the end of the map, or not all of the records that are kept. */
+static size_t kept_behind(struct window *window, const struct ktrace_head *kept, uint64_t map, uint64_t behind,
+			  uint8_t bytes[KTRACE_HEAD])
+{
+	const uint64_t skip = behind > kept->end ? behind - kept->end : 0, left = behind < kept->end ? kept->end - behind : 0;
+	const size_t before = left < KTRACE_HEAD ? (size_t)left : KTRACE_HEAD;
+	const size_t there = skip < kept->length ? kept->length - (size_t)skip : 0;
+	const size_t length = there < KTRACE_HEAD - before ? there : KTRACE_HEAD - before;
+
+	if (before && source_read(window->source, map + behind, bytes, before) != TM_OK)
+		return 0;
+	memcpy(bytes + before, kept->bytes + (length ? skip : 0), length);
+	return before + length;
+}
+
 /* How many tests the first eight records after the map fail; where there are none, as many as zeros do. kept: tests these records
  * instead. */
 static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t entry, const struct ktrace_head *kept)
@@ -64,11 +81,13 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(window, at) - at, size = ktrace_event_size(is_64);
 	if (zeros >= size)
 		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
-	uint64_t there = kept ? kept->length : at < file ? file - at : 0;
+	const uint64_t map = kept && kept->moved ? kept->map : 4;
+	uint8_t head[KTRACE_HEAD];
+	uint64_t there = kept ? kept_behind(window, kept, map, (uint64_t)threads * entry, head) : at < file ? file - at : 0;
 	unsigned records = there / size < HEAD_RECORDS ? (unsigned)(there / size) : HEAD_RECORDS;
-	unsigned failures = kept ? ktrace_records_failures(kept->bytes, kept->length, is_64, HEAD_RECORDS)
+	unsigned failures = kept ? ktrace_records_failures(head, (size_t)there, is_64, HEAD_RECORDS)
 				 : ktrace_events_failures(window->source, at, file, is_64, HEAD_RECORDS);
-	unsigned odd = raw0_pids_are_small(window, kept && kept->moved ? kept->map : 4, threads, entry) ? 0 : 64;
+	unsigned odd = raw0_pids_are_small(window, map, threads, entry) ? 0 : 64;
 	return (records ? failures * HEAD_RECORDS / records : 2 * HEAD_RECORDS) + odd;
 }
 

@@ -13,6 +13,7 @@ struct ktrace_head {
 	bool whole;
 	bool moved;   /* RAW version 0: the thread map of the output is not behind a count in the input ... */
 	uint64_t map; /* ... but at this offset */
+	uint64_t end; /* of ktrace_raw0_find(): bytes of the thread map in front of these records */
 };
 
 struct ktrace_form {

@@ -222,8 +222,11 @@ bool ktrace_raw_events_are_late(struct ktrace_input *in, const struct ktrace_raw
 
 bool ktrace_raw_is_unambiguous(struct ktrace_input *in, const struct ktrace_raw *raw, const struct ktrace_head *kept)
 {
-	if (raw->version == 0)
-		return ktrace_raw0_find(&in->window, (uint32_t)raw->threads, kept).entry == ktrace_thread_size(in->is_64);
+	if (raw->version == 0) {
+		struct ktrace_head head = *kept;
+		head.end = raw->threads * ktrace_thread_size(in->is_64);
+		return ktrace_raw0_find(&in->window, (uint32_t)raw->threads, &head).entry == ktrace_thread_size(in->is_64);
+	}
 	if (raw->version == 2) {
 		/* The count may be another than the one that the width was found with. */
 		const uint64_t whole = raw->gap.from < raw->gap.until ? (raw->gap.from - raw->map) / ktrace_thread_size(in->is_64)
