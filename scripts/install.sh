@@ -7,7 +7,7 @@ set -u
 build="gcc make libarchive-dev libjansson-dev nettle-dev zlib1g-dev libdeflate-dev libzstd-dev liblzma-dev libbz2-dev uthash-dev libseccomp-dev"
 # What libarchive.a is linked with: its package does not depend on them.
 static="libacl1-dev liblz4-dev libxml2-dev"
-test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats gdb jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
+test="clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 cppcheck pmccabe afl++ libcmocka-dev bats btrfs-progs gdb jq python3 python3-jsonschema zstd xz-utils bzip2 zip time uftrace trace-cmd
 	g++ binutils pkg-config mandoc groff zsh fish $static"
 wanted=$build
 [ "${1:-}" = --test ] && wanted="$build $test"

@@ -77,26 +77,51 @@ little_memory() {
 	each_kind little_memory
 }
 
-full_disk() {
-	local room before
+# repairs_into_little ROOM MOUNT UNSHARE...: repairs what is in "in" into the folder "disk", which the shell command MOUNT mounted with
+# that much room in a mount namespace of its own. refusal: what was said where the room was too little.
+repairs_into_little() {
+	local room=$1 mount=$2 before code=0
+	shift 2
 	before=$(find in -type f -exec sha256sum {} + | sort)
+	mkdir -p disk
+	"$@" sh -c "$mount"' || exit 99; shift
+		code=0; "$@" 2> talk || code=$?
+		ls -A disk > left; exit "$code"' sh "$room" "$TRACEMEND" repair -q in/* -o disk/out --manifest disk/m.json || code=$?
+	echo "room for $room: exit $code"
+	[ $code != 99 ] || skip "no file system can be mounted here"
+	case $code in
+	0|3) [ "$(tr '\n' ' ' < left)" = "m.json out " ] ;;
+	*) [ $code = 5 ] && [ -s talk ] && [ ! -s left ] ;;
+	esac
+	[ "$(find in -type f -exec sha256sum {} + | sort)" = "$before" ]
+	[ $code != 5 ] || cp talk refusal
+}
+
+full_disk() {
+	local room
 	for room in 4k 16k 64k 160k 320k 448k; do
-		mkdir -p disk
-		unshare -rm sh -c 'mount -t tmpfs -o size="$1" none disk || exit 99; shift
-			code=0; "$@" 2> talk || code=$?
-			ls -A disk > left; exit "$code"' sh $room "$TRACEMEND" repair -q in/* -o disk/out --manifest disk/m.json && code=0 || code=$?
-		echo "room for $room: exit $code"
-		[ $code != 99 ] || skip "no file system can be mounted here"
-		case $code in
-		0|3) [ "$(tr '\n' ' ' < left)" = "m.json out " ] ;;
-		*) [ $code = 5 ] && [ -s talk ] && [ ! -s left ] ;;
-		esac
-		[ "$(find in -type f -exec sha256sum {} + | sort)" = "$before" ]
+		repairs_into_little $room 'mount -t tmpfs -o size="$1" none disk' unshare -rm
 	done
 }
 
-# A small file system stands in for a quota: the system says ENOSPC where a quota says EDQUOT, and both are only failures to write.
 @test "a file system that is full leaves nothing" {
 	unshare -rm true 2> /dev/null || skip "no namespace can be made here"
 	each_kind full_disk
+}
+
+used_up_quota() {
+	local room
+	for room in 32k 160k 320k 2m; do
+		rm -f image
+		truncate -s 120M image
+		mkfs.btrfs -q image 2> notes
+		repairs_into_little $room '{ mount -o loop image disk && btrfs -q quota enable disk && btrfs -q subvolume create disk/own &&
+			btrfs -q qgroup limit "$1" disk/own && mount --bind disk/own disk; }' unshare -m
+	done
+}
+
+@test "a quota that is used up leaves nothing" {
+	[ "$(id -u)" = 0 ] && command -v mkfs.btrfs && unshare -m true || skip "only root can mount a file system with a quota"
+	each_kind used_up_quota
+	grep "Disk quota exceeded" refusal
 }
