@@ -213,7 +213,10 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 	x.size = chunk_guess(in, chunk, reach);
 	x.next = ktrace_chunk_next(chunk->offset, x.size);
 	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
-	if (x.size == chunk->size) {					    /* the bytes that follow are not a chunk */
+	const uint64_t whole = ktrace_chunk_whole(chunk, x.size, in->is_64);
+	/* The bytes that follow are not a chunk; or they are, behind padding. */
+	if (x.size == chunk->size || (whole == chunk->size && x.size - whole < 8)) {
+		x.size = chunk->size;
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
 	}
