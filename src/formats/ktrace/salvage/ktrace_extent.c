@@ -188,6 +188,16 @@ static enum ktrace_rule chunk_size_rule(uint64_t size, bool past_eof)
 	return past_eof ? KTRACE_RULE_chunk_size_past_eof : KTRACE_RULE_chunk_size_damaged;
 }
 
+/* Whether the chunk ends by its size in front of the padding up to `reach`. */
+static bool chunk_is_padded(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t reach)
+{
+	const uint64_t end = ktrace_chunk_data(chunk) + chunk->size;
+	uint8_t pad[8];
+
+	return chunk->size <= reach - ktrace_chunk_data(chunk) && reach == ktrace_chunk_next(chunk->offset, chunk->size) &&
+	       source_read(in->source, end, pad, (size_t)(reach - end)) == TM_OK && bytes_are_zero(pad, (size_t)(reach - end));
+}
+
 /* The chunk's size does not lead to another chunk: searches for the next one. */
 static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct ktrace_chunk *chunk, uint64_t limit)
 {
@@ -213,9 +223,8 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 	x.size = chunk_guess(in, chunk, reach);
 	x.next = ktrace_chunk_next(chunk->offset, x.size);
 	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
-	const uint64_t whole = ktrace_chunk_whole(chunk, x.size, in->is_64);
-	/* The bytes that follow are not a chunk; or they are, behind padding. */
-	if (x.size == chunk->size || (whole == chunk->size && x.size - whole < 8)) {
+	/* The bytes that follow are not a chunk, or nothing but padding is between. */
+	if (x.size == chunk->size || chunk_is_padded(in, chunk, reach)) {
 		x.size = chunk->size;
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
