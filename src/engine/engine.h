@@ -32,6 +32,7 @@ struct tracemend_report {
 	struct tracemend_summary summary;
 	char version[sizeof(((struct scan *)0)->version)];
 	char incomplete[sizeof(((struct scan *)0)->incomplete)];
+	bool reasoned; /* the format said why it is incomplete */
 	char *path;
 };
 

@@ -314,6 +314,7 @@ struct tracemend_report *engine_scan(struct bundle *b, const struct format *f, c
 	if (*status != TM_OK)
 		text_sanitise(report->incomplete, sizeof(report->incomplete), error->message);
 	report->summary.incomplete = report->incomplete;
+	report->reasoned = *s.incomplete;
 	return report;
 }
 

@@ -103,24 +103,26 @@ static enum tracemend_status repair_recheck(const struct tracemend_repair *r, st
 }
 
 /* Repairs the output of the plan, and appends that repair to the plan. *error says why this was refused; it is empty after
- * success. That this pass finds nothing to salvage is not a verdict on the input. */
+ * success. That this pass finds nothing to salvage is no verdict on the input, unless what is left does not show what it is. */
 static enum tracemend_status repair_once_more(struct tracemend_repair *r, struct bundle *written, struct tracemend_error *error)
 {
 	const struct format *f = r->report->format;
 	struct tracemend_error failure = { 0 };
 	enum tracemend_status status = TM_OK;
 	struct plan *next = plan_new(written, f->rules, f->rule_count);
+	struct tracemend_report *report = next ? engine_scan(written, f, &r->options, next, &status, &failure) : NULL;
+	const bool unknowable = status == TM_NOTHING && report && report->reasoned;
 
-	if (next)
-		tracemend_report_free(engine_scan(written, f, &r->options, next, &status, &failure));
-	else
+	tracemend_report_free(report);
+	if (!next)
 		status = fault_memory(&failure);
 	if (status == TM_OK)
 		status = plan_verify(next, &failure);
 	if (status == TM_OK && plan_compose(r->plan, next, written) != TM_OK)
 		status = fault_set(&failure, plan_status(r->plan), "%s: the repair could not be planned", r->in->path);
 	plan_free(next);
-	if (status == TM_OK || failure.status == TM_IO || failure.status == TM_NO_MEMORY || failure.status == TM_LIMIT)
+	if (status == TM_OK || unknowable || failure.status == TM_IO || failure.status == TM_NO_MEMORY ||
+	    failure.status == TM_LIMIT)
 		*error = failure;
 	return error->status;
 }
