@@ -223,8 +223,9 @@ static struct ktrace_extent chunk_search(struct ktrace_input *in, const struct k
 	x.size = chunk_guess(in, chunk, reach);
 	x.next = ktrace_chunk_next(chunk->offset, x.size);
 	x.next = x.size == reach - data || x.next > reach ? reach : x.next; /* its padding may be cut as well */
-	/* The bytes that follow are not a chunk, or nothing but padding is between. */
-	if (x.size == chunk->size || chunk_is_padded(in, chunk, reach)) {
+	/* The bytes that follow are not a chunk, or only padding is between that and its last record or entry. */
+	if (x.size == chunk->size ||
+	    (ktrace_chunk_whole(chunk, x.size, in->is_64) == chunk->size && chunk_is_padded(in, chunk, reach))) {
 		x.size = chunk->size;
 		x.rule = KTRACE_RULE_COUNT;
 		x.guessed = false;
