@@ -129,13 +129,30 @@ static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8
 
 /* ---- both ---- */
 
+/* Whether a chunk begins where the header should end. The end of one that was moved passes for an empty chunk of an unknown kind.
+ */
+static bool shift_is_none(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
+{
+	struct issue list[KTRACE_HEADER_ISSUES];
+	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
+	struct ktrace_chunk chunk;
+
+	if (shift_chunk_at(in, KTRACE_HEADER))
+		return true;
+	if (!ktrace_chunk_accepted(in->source, KTRACE_HEADER, in->source->size, in->is_64) ||
+	    !ktrace_chunk_read(in->source, KTRACE_HEADER, &chunk))
+		return false;
+	const bool kernel = ktrace_header_decode(header, &issues).magic == KTRACE_MAGIC_KERNEL;
+	return ktrace_kind_find(chunk.tag) || chunk.size || issues.count <= kernel;
+}
+
 static struct ktrace_header_shift shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
 	struct ktrace_header_shift none = { .first = KTRACE_HEADER }, best = none;
 	uint8_t there[KTRACE_HEADER + SHIFT_MAX];
 	bool agree = true;
 
-	if (shift_chunk_at(in, KTRACE_HEADER) || ktrace_chunk_accepted(in->source, KTRACE_HEADER, in->source->size, in->is_64))
+	if (shift_is_none(in, header))
 		return none;
 	uint64_t first = shift_first_chunk(in), last = first < KTRACE_HEADER ? first : KTRACE_HEADER - 1;
 	if (!first || source_read(in->source, 0, there, (size_t)(first < KTRACE_HEADER ? KTRACE_HEADER : first)) != TM_OK)
