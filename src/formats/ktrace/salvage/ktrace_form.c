@@ -56,6 +56,12 @@ static bool raw0_pids_are_small(struct window *window, uint64_t map, uint32_t th
 	return odd <= (looked > 1 ? 1u : 0u);
 }
 
+/* Where the thread map is, or (kept) that of the output. */
+static uint64_t raw0_map(const struct ktrace_head *kept)
+{
+	return kept && kept->moved ? kept->map : 4;
+}
+
 /* What the output has behind so many bytes of its thread map: the end of the map, or not all of the records that are kept. */
 static size_t kept_behind(struct window *window, const struct ktrace_head *kept, uint64_t map, uint64_t behind,
 			  uint8_t bytes[KTRACE_HEAD])
@@ -81,7 +87,7 @@ static unsigned raw0_failures(struct window *window, uint32_t threads, uint32_t 
 	uint64_t zeros = kept || at >= file ? 0 : window_skip_zeros(window, at) - at, size = ktrace_event_size(is_64);
 	if (zeros >= size)
 		at += (zeros + size - 1) / size * size; /* NOLINT(clang-analyzer-core.DivideZero): it is 32 or 64 */
-	const uint64_t map = kept && kept->moved ? kept->map : 4;
+	const uint64_t map = raw0_map(kept);
 	uint8_t head[KTRACE_HEAD];
 	uint64_t there = kept ? kept_behind(window, kept, map, (uint64_t)threads * entry, head) : at < file ? file - at : 0;
 	unsigned records = there / size < HEAD_RECORDS ? (unsigned)(there / size) : HEAD_RECORDS;
@@ -116,7 +122,7 @@ struct ktrace_raw0 ktrace_raw0_find(struct window *window, uint32_t stored, cons
 {
 	struct ktrace_raw0 found = { 0 };
 	unsigned fewest = UINT32_MAX;
-	const uint64_t map = kept && kept->moved ? kept->map : 4;
+	const uint64_t map = raw0_map(kept);
 
 	/* Without threads nothing but records can show what it is. */
 	for (unsigned is_64 = 2; !stored && is_64--;) {

@@ -36,16 +36,25 @@ static bool shift_timebase_is_known(const struct ktrace_header *h)
 	return (h->numer == 1 && h->denom == 1) || (h->numer == 125 && h->denom == 3);
 }
 
+/* Decodes a header. How many of its fields are odd. */
+static unsigned header_oddities(const uint8_t bytes[KTRACE_HEADER], struct ktrace_header *h)
+{
+	struct issue list[KTRACE_HEADER_ISSUES];
+	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
+
+	*h = ktrace_header_decode(bytes, &issues);
+	return issues.count - (h->magic == KTRACE_MAGIC_KERNEL);
+}
+
 /* How much of a header is as writers write it; 0 for one that cannot be the right one: its timebase or its size is another, or
  * bytes that are all there are odd. */
 static unsigned shift_score(struct ktrace_input *in, const uint8_t bytes[KTRACE_HEADER], uint64_t first)
 {
-	struct issue list[KTRACE_HEADER_ISSUES];
-	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
-	struct ktrace_header h = ktrace_header_decode(bytes, &issues);
-	bool kernel = h.magic == KTRACE_MAGIC_KERNEL;
+	struct ktrace_header h;
+	unsigned odd = header_oddities(bytes, &h);
+
 	/* Ticks since the machine was booted, and seconds since 1970. */
-	unsigned odd = issues.count - kernel + (h.time >> 56 != 0) + (h.seconds >> 33 != 0);
+	odd = odd + (h.time >> 56 != 0) + (h.seconds >> 33 != 0);
 
 	if (!shift_timebase_is_known(&h) || !shift_size_fits(in, h.size, first) || (odd && first >= KTRACE_HEADER))
 		return 0;
@@ -129,21 +138,19 @@ static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8
 
 /* ---- both ---- */
 
-/* Whether a chunk begins where the header should end. The end of one that was moved passes for an empty chunk of an unknown kind.
+/* Whether a chunk begins where the header should end. The end of a moved header passes for an empty one of no known kind.
  */
 static bool shift_is_none(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
-	struct issue list[KTRACE_HEADER_ISSUES];
-	struct issues issues = { .list = list, .room = KTRACE_HEADER_ISSUES };
 	struct ktrace_chunk chunk;
+	struct ktrace_header h;
 
 	if (shift_chunk_at(in, KTRACE_HEADER))
 		return true;
 	if (!ktrace_chunk_accepted(in->source, KTRACE_HEADER, in->source->size, in->is_64) ||
 	    !ktrace_chunk_read(in->source, KTRACE_HEADER, &chunk))
 		return false;
-	const bool kernel = ktrace_header_decode(header, &issues).magic == KTRACE_MAGIC_KERNEL;
-	return ktrace_kind_find(chunk.tag) || chunk.size || issues.count <= kernel;
+	return ktrace_kind_find(chunk.tag) || chunk.size || !header_oddities(header, &h);
 }
 
 static struct ktrace_header_shift shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
