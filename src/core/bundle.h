@@ -106,8 +106,7 @@ struct source *bundle_single(const struct bundle *b);
 enum tracemend_status bundle_unchanged(struct bundle *b, struct tracemend_error *error);
 /* A descriptor for reading the bytes of the source, which the next read of the bundle may close; -1: there is none. */
 int source_descriptor(struct source *s);
-/* Counts bytes of a source that were read otherwise than by source_read(). TM_CANCELLED: the caller of the library wants no more.
- */
+/* Counts bytes that were read otherwise than by source_read(). TM_CANCELLED: the caller of the library wants no more. */
 enum tracemend_status bundle_passed(struct bundle *b, uint64_t length);
 /* Reads exactly length bytes. A range that passes the end of the source is TM_IO. Failures are kept in b->error, too. */
 enum tracemend_status source_read(struct source *s, uint64_t offset, void *buffer, size_t length);

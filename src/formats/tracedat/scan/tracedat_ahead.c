@@ -193,7 +193,7 @@ bool tracedat_ahead_take(struct tracedat_walk *w, uint64_t at, size_t size, size
 	if (!oldest || oldest->at != at || oldest->size != size || oldest->room != room)
 		return false;
 	struct piece *piece = ahead_take(a->threads);
-	*c = (struct tracedat_chunk){ .decoded = piece->decoded, .fine = piece->fine, .judged = true, .plain = piece->plain[0] };
+	*c = (struct tracedat_chunk){ .decoded = piece->decoded, .fine = piece->fine, .plain = piece->plain[0] };
 	if (c->plain)
 		memcpy(w->pages.runs, piece->runs, sizeof(w->pages.runs));
 	uint8_t *chunk = w->pages.chunk;

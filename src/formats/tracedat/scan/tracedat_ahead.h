@@ -14,8 +14,8 @@ static inline size_t tracedat_chunk_space(uint32_t usize, uint32_t page_size)
 /* A chunk that was worked on. */
 struct tracedat_chunk {
 	struct tracedat_decoded decoded;
-	bool fine;	    /* as tracedat_decode() returns */
-	bool judged, plain; /* plain: as tracedat_chunk_plain() returns, if that was asked */
+	bool fine;  /* as tracedat_decode() returns */
+	bool plain; /* as tracedat_chunk_plain() returns */
 };
 
 /* The walk comes to the chunk at `at`: that one, and some of those that seem to follow it in front of `limit`, are given to the
