@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Speed and memory of check beside cat and the format's usual reader, on the same file in the same run. See bench.sh."""
 import argparse
+import math
 import os
 import re
 import resource
@@ -121,16 +122,19 @@ def processor_time(command):
 
 
 def bench_seeds(options, name, lines):
-    """The slowest of the captures of many seeds, and their median, in bytes a second of processor: what one seed shows may be luck."""
-    speeds = []
-    for seed in range(1, options.seeds + 1):
-        with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
-            path = generate(options.tool, name, folder, "--size", str(options.seed_size), "--seed", str(seed))[0][1]
-            commands = {"check": [options.tool, "check", "-q", "-j1", "--no-config", path], "cat": cat_of(path)}
-            measure(commands["cat"])  # into the page cache
-            best = {label: min(processor_time(command) for _ in range(options.runs)) for label, command in commands.items()}
-            speeds.append((size_of(path) / max(best["check"], 1e-6), best["cat"] / max(best["check"], 1e-6), seed, size_of(path), best["check"]))
-    speeds.sort()
+    """The slowest of the captures of many seeds, and their median, in bytes a second of processor: what one seed shows may be luck.
+    The captures take turns in each run, so that a slow moment of the machine does not count for one of them alone."""
+    with tempfile.TemporaryDirectory(prefix="tracemend-bench-") as folder:
+        best = {}
+        for seed in range(1, options.seeds + 1):
+            path = generate(options.tool, name, os.path.join(folder, str(seed)), "--size", str(options.seed_size), "--seed", str(seed))[0][1]
+            best[seed, path] = {"check": math.inf, "cat": math.inf}
+        for _ in range(options.runs):
+            for (_, path), seconds in best.items():
+                for label, command in (("cat", cat_of(path)), ("check", [options.tool, "check", "-q", "-j1", "--no-config", path])):
+                    seconds[label] = min(seconds[label], processor_time(command))
+        speeds = sorted((size_of(path) / max(seconds["check"], 1e-6), seconds["cat"] / max(seconds["check"], 1e-6), seed, size_of(path), seconds["check"])
+                        for (seed, path), seconds in best.items())
     for what, (speed, of_cat, seed, size, seconds) in (("slowest", speeds[0]), ("median", speeds[len(speeds) // 2])):
         lines.append((name, f"{size / 1e6:.0f} MB", f"check, {what}: {seed}", f"{seconds:.3f}", f"{speed / 1e6:.0f}", f"{of_cat:.2f}", "", ""))
 
