@@ -116,6 +116,8 @@ struct lttng_gen {
 	struct lttng_made_file files[LTTNG_GEN_FILES];
 	unsigned file_count, data_first; /* tracefiles from data_first on hold data */
 	struct lttng_made_file *plant;	 /* PLANT: where */
+	struct lttng_made_file *load;	 /* 0.x: where the last facility is loaded */
+	size_t load_number;		 /* and where its number is in there */
 	struct lttng_made_block *blocks; /* owned */
 	size_t block_count, block_capacity;
 	struct lttng_made_event events[LTTNG_GEN_EVENTS];

@@ -351,4 +351,6 @@ void lttng_gen_load(struct lttng_gen *g, struct lttng_made_file *f, const char *
 	for (unsigned i = 0; i < 5; i++)
 		bytes_u32(&g->scratch, sizes[i]);
 	declaration_end(g, f, 0, 1);
+	g->load = f;
+	g->load_number = f->b.size - (1 + 5) * sizeof(uint32_t);
 }

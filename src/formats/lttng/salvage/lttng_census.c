@@ -1,14 +1,22 @@
-/* What the declarations of a trace agree on, before anything is judged: the sizes of C types, by majority vote. */
+/* What the declarations of a trace agree on, before anything is judged: the sizes of C types, by majority vote; and, in 0.x,
+ * whether the number of a facility is not the one that its events have. */
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* Different answers that are counted. */
 #define CENSUS_VOTES 16u
+/* Facilities, and blocks whose first events are looked at. Traces had some 20 facilities. */
+#define CENSUS_LOADS 64u
+#define CENSUS_BLOCKS 4096u
+/* Blocks that begin with an event of a facility which nothing loads: fewer may be damaged events. */
+#define STRANGERS_MIN 2u
 
 struct census {
 	struct {
 		struct lttng_sizes sizes;
 		unsigned count;
 	} votes[CENSUS_VOTES];
+	uint32_t loads[CENSUS_LOADS + 1]; /* numbers of facilities, but of the one that compact events have */
+	unsigned load_count;
 	uint64_t events;
 	bool exact; /* the first block with data ended where it should */
 	bool first_only;
@@ -33,6 +41,17 @@ static void vote(struct census *c, const struct lttng_sizes *sizes)
 		c->votes[i].count++;
 		return;
 	}
+}
+
+static void take_load(struct census *c, const struct lttng_declaration *d)
+{
+	if (d->name_length == strlen("compact") && !memcmp(d->name, "compact", d->name_length))
+		return;
+	for (unsigned i = 0; i < c->load_count; i++)
+		if (c->loads[i] == d->id)
+			return;
+	c->loads[c->load_count] = d->id;
+	c->load_count += c->load_count < CENSUS_LOADS;
 }
 
 /* Where the data of the block ends, as its header says. */
@@ -69,8 +88,10 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 			e.end = e.sized_end;
 		else if (defect != EVENT_OK && defect != EVENT_LOW_BITS)
 			break;
-		if (defect != EVENT_SIZE && declares_sizes(&in, &e, &d))
+		if (defect != EVENT_SIZE && declares_sizes(&in, &e, &d)) {
 			vote(c, &d.sizes);
+			take_load(c, &d);
+		}
 		c->events++;
 		if (e.end <= rel)
 			break;
@@ -108,12 +129,114 @@ uint64_t lttng_census_fits(struct lttng_trace *t)
 	return c.exact ? c.events : 0;
 }
 
+/* ---- numbers of facilities ---- */
+
+/* The facility of the first event of a block that is not one of the tracer itself; 0: there is none. */
+static uint32_t first_facility(struct lttng_trace *t, struct lttng_file *f, const struct lttng_frame *frame)
+{
+	const struct lttng_stream in = lttng_stream_open(t, f, frame->offset);
+	const uint64_t limit = block_limit(t, f, frame);
+	uint64_t rel = t->coding.layout->size, stamp = 0;
+
+	window_reset(&t->window, f->source);
+	while (rel < limit) {
+		struct lttng_event e;
+		const enum lttng_defect defect = lttng_event_decode(&in, rel, limit, stamp, &e);
+		if (defect == EVENT_NO_FACILITY || (defect == EVENT_OK && e.id >> 8))
+			return e.id >> 8;
+		if (defect != EVENT_OK || e.end <= rel)
+			return 0;
+		rel = e.end;
+		stamp = e.stamp;
+	}
+	return 0;
+}
+
+/* How many blocks begin with an event of each facility. */
+static void count_facilities(struct lttng_trace *t, uint64_t used[256])
+{
+	unsigned blocks = 0;
+
+	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
+		struct lttng_file *f = &t->files.list[i];
+		struct lttng_frame frame;
+		if (!f->channel || f->metadata || f->aside || f->compact || !f->layout || f->empty)
+			continue;
+		f->channel->table = t->declared.table;
+		for (uint64_t at = 0; blocks < CENSUS_BLOCKS && lttng_frame_at(t, f, at, &frame);
+		     at = frame.offset + frame.length) {
+			const uint32_t facility = first_facility(t, f, &frame);
+			used[facility & 255] += facility != 0;
+			blocks++;
+		}
+		if (t->window.status != TM_OK)
+			t->status = t->window.status;
+	}
+}
+
+static bool is_loaded(const struct census *c, uint32_t facility)
+{
+	for (unsigned i = 0; i < c->load_count; i++)
+		if (c->loads[i] == facility)
+			return true;
+	return false;
+}
+
+/* The one number that blocks begin with and no facility has; 0: there is none, or they are many. */
+static uint32_t stranger(const struct census *c, const uint64_t used[256])
+{
+	uint64_t all = 0;
+	uint32_t most = 0;
+
+	for (uint32_t id = 1; id < 256; id++) {
+		if (!used[id] || is_loaded(c, id))
+			continue;
+		all += used[id];
+		most = used[id] > used[most] ? id : most;
+	}
+	return used[most] >= STRANGERS_MIN && used[most] * 4 > all * 3 ? most : 0;
+}
+
+/* The one facility whose number no block begins with. Tracers number facilities one after the other: of several it is the one whose
+ * number is too high. 0: there is none, or they are many. */
+static uint32_t idle(const struct census *c, const uint64_t used[256])
+{
+	uint32_t any = 0, high = 0;
+	unsigned idle_count = 0, high_count = 0;
+
+	for (unsigned i = 0; i < c->load_count; i++) {
+		const uint32_t id = c->loads[i];
+		if (!id || (id < 256 && used[id]))
+			continue;
+		any = id;
+		idle_count++;
+		if (id > c->load_count + 1) {
+			high = id;
+			high_count++;
+		}
+	}
+	return idle_count == 1 ? any : high_count == 1 ? high : 0;
+}
+
+static void compare_facilities(struct lttng_trace *t, const struct census *c)
+{
+	uint64_t used[256] = { 0 };
+
+	if (t->status != TM_OK || t->coding.layout->era != LTTNG_FACILITIES || c->load_count > CENSUS_LOADS)
+		return;
+	count_facilities(t, used);
+	const uint32_t right = stranger(c, used), wrong = idle(c, used);
+	if (right && wrong)
+		t->declared.misnumbered = (struct lttng_misnumbered){ .wrong = wrong, .right = right };
+}
+
 void lttng_census(struct lttng_trace *t)
 {
 	struct census c = { 0 };
 	unsigned best = 0;
 
 	census_take(t, &c);
+	compare_facilities(t, &c);
 	for (unsigned i = 0; i < CENSUS_VOTES && c.votes[i].count; i++) {
 		/* Twice the votes, so that being plausible only breaks ties. */
 		unsigned weight = 2 * c.votes[i].count + lttng_sizes_plausible(t, &c.votes[i].sizes);

@@ -202,8 +202,10 @@ static void walk_block(struct lttng_trace *t, struct lttng_file *f, struct lttng
 	lttng_seen_free(t);
 	/* Without another event behind it, it may be the event that is wrong, and not the end of the data. */
 	w->out.torn |= w->out.crossed && w->out.crossed == w->at.last;
-	w->out.stopped = b->unknown_end && !b->open && w->open && w->stale == UINT64_MAX && w->at.kept < w->limit &&
-			 window_skip_zeros_to(&t->window, w->in.base + w->at.kept, w->in.base + w->limit) < w->in.base + w->limit;
+	/* What stands behind the events is of no earlier lap yet, and is no event. */
+	const uint64_t to = w->stale < w->limit ? w->stale : w->limit;
+	w->out.stopped = b->unknown_end && !b->open && w->open && w->at.kept < to &&
+			 window_skip_zeros_to(&t->window, w->in.base + w->at.kept, w->in.base + to) < w->in.base + to;
 	if (t->edits->edits.failed)
 		(void)lttng_no_memory(t);
 	close_walk(b, w);

@@ -796,6 +796,7 @@ enum {
 	FAST_declaration_after_use = FAST_KEEPS, /* judged at the first event of the type in each file, which is not learned then */
 	FAST_facility_checksum = FAST_ELSEWHERE,
 	FAST_facility_record_conflict = FAST_ELSEWHERE,
+	FAST_misnumbered_facility = FAST_ELSEWHERE,
 	FAST_user_facility_prefix = FAST_ELSEWHERE,
 	FAST_eventdefs_syntax = FAST_ELSEWHERE,
 	FAST_reader_abort_risk = FAST_ELSEWHERE,

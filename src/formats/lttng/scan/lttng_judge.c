@@ -198,6 +198,22 @@ unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event 
 	}
 }
 
+/* What is to blame for what does not fit a type that is not known: what was said of it before, or that declarations are lost. */
+static struct finding *blame_of(const struct lttng_trace *t, const struct lttng_marker *m)
+{
+	return m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
+}
+
+struct finding *lttng_guess_blamed(const struct lttng_trace *t, const struct lttng_event *e)
+{
+	const struct lttng_marker *m = e->type ? lttng_marker_of(e->type) : NULL;
+	struct finding *blame = m && m->guessed ? blame_of(t, m) : NULL;
+
+	if (blame)
+		finding_explains(blame, 1);
+	return blame;
+}
+
 /* Types that are not known: one finding a type, and none where the declarations themselves are damaged. */
 static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 					enum lttng_defect defect)
@@ -206,13 +222,12 @@ static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk
 	struct lttng_marker *m = table ? lttng_table_make(t, table, e->id) : NULL;
 	if (m)
 		m->unknown += m->unknown < UINT32_MAX;
-	struct finding *blame = m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
+	struct finding *fd = blame_of(t, m);
 
-	if (blame) {
-		finding_explains(blame, 1);
-		return blame;
+	if (fd) {
+		finding_explains(fd, 1);
+		return fd;
 	}
-	struct finding *fd;
 	if (defect == EVENT_NO_FORMAT)
 		fd = lttng_event_report(t, w, LTTNG_RULE_event_without_format, e->start, e->payload,
 					"event type %u (%s) is used, and has no description", e->id, lttng_event_name(e));
@@ -268,8 +283,10 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 					 "%llu bytes are left of the data, which is not an event header",
 					 (unsigned long long)(w->limit - w->at.rel));
 	case EVENT_STRING_CUT:
-		return lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,
-					 "a string of event %s has no end before that of the data", lttng_event_name(e));
+		fd = lttng_guess_blamed(t, e);
+		return fd ? fd
+			  : lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,
+					      "a string of event %s has no end before that of the data", lttng_event_name(e));
 	case EVENT_SIZE:
 		return size_finding(t, w, e, from, to);
 	case EVENT_LOW_BITS:
@@ -290,7 +307,9 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 	case EVENT_OK:
 	case EVENT_END:
 	default:
-		return lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
-					 "event %s continues past the end of the block", lttng_event_name(e));
+		fd = lttng_guess_blamed(t, e);
+		return fd ? fd
+			  : lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
+					      "event %s continues past the end of the block", lttng_event_name(e));
 	}
 }

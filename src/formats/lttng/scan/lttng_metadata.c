@@ -36,6 +36,17 @@ static struct finding *PRINTF_LIKE(5, 6) declaration_report_at(struct lttng_trac
 	return fd;
 }
 
+/* Writes bytes of a declaration anew. hit: by damage, which may go on in all of it and in the next event. */
+static void patch_declaration(struct lttng_walk *w, const struct lttng_event *e, uint64_t at, const uint8_t *bytes, unsigned width,
+			      unsigned rule, bool hit)
+{
+	struct lttng_doubt doubt = { .torn_from = e->start, .torn_to = e->end };
+
+	doubt.late = doubt.found_again = lttng_damage_lapses(w, e, &doubt.found_to);
+	if (w->edits && lttng_edits_add(w->edits, at, width, bytes, width, rule, hit ? &doubt : NULL))
+		w->out.patched++;
+}
+
 /* Sizes of types: one finding for all declarations that have the same flaw. */
 static void judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, const struct lttng_declaration *d)
 {
@@ -68,11 +79,7 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struc
 			bytes[i] = t->coding.sizes.v[i];
 	}
 	/* What hit the sizes may have hit the number before them, and the next event. */
-	struct lttng_doubt doubt = { .torn_from = e->start, .torn_to = e->end };
-	doubt.late = doubt.found_again = lttng_damage_lapses(w, e, &doubt.found_to);
-	if (w->edits && lttng_edits_add(w->edits, d->sizes_at, SIZE_KINDS * d->sizes_width, bytes, SIZE_KINDS * d->sizes_width,
-					rule, plausible ? NULL : &doubt))
-		w->out.patched++;
+	patch_declaration(w, e, d->sizes_at, bytes, SIZE_KINDS * d->sizes_width, rule, !plausible);
 }
 
 static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, const char *name)
@@ -284,6 +291,27 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *w, const str
 	return t->status == TM_OK;
 }
 
+/* The number of a facility, which stands in front of its sizes. */
+static void judge_number(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct lttng_declaration *d)
+{
+	const struct lttng_misnumbered *is = &t->declared.misnumbered;
+	const unsigned width = sizeof(d->id);
+	const uint64_t at = d->sizes_at - width;
+	char quoted[TEXT_QUOTE_SIZE];
+	uint8_t bytes[sizeof(d->id)];
+
+	if (!is->right || d->id != is->wrong)
+		return;
+	struct finding *fd =
+		declaration_report(t, w, e, LTTNG_RULE_misnumbered_facility,
+				   "facility %s has number %u, and no event; events have facility %u, which nothing loads",
+				   text_quote(quoted, d->name, d->name_length), is->wrong, is->right);
+	finding_field(fd, w->in.base + at, width, "facility number = %u", is->wrong);
+	store_u32(bytes, is->right, t->coding.big_endian);
+	patch_declaration(w, e, at, bytes, width, LTTNG_RULE_misnumbered_facility, true);
+	d->id = is->right;
+}
+
 bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct finding **fd,
 			 unsigned *rule)
 {
@@ -305,6 +333,7 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 		judge_sizes(t, w, e, &d);
 	bool taken;
 	if (facility) {
+		judge_number(t, w, e, &d);
 		taken = take_facility(t, w, e, &d, fd, rule);
 	} else {
 		struct lttng_table *table = declared_table(t, d.channel, d.channel_length);

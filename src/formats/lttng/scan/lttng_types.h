@@ -63,6 +63,11 @@ struct lttng_channel {
 	uint64_t block_size; /* of its files, up to 2.4; 0: not known */
 };
 
+/* 0.x: a facility was loaded under a number that no event has, and events have one that nothing loads. 0: none was. */
+struct lttng_misnumbered {
+	uint32_t wrong, right;
+};
+
 /* All that is declared. */
 struct lttng_declarations {
 	struct lttng_channel *channels; /* owned hash */
@@ -70,6 +75,7 @@ struct lttng_declarations {
 	struct lttng_budget budget;
 	struct lttng_name *facilities[256]; /* 0.x; owned, with name and checksum in marker-less form */
 	uint32_t checksums[256];	    /* of them */
+	struct lttng_misnumbered misnumbered;
 	bool sizes_known;
 	bool lost;		     /* declarations were lost, it cannot be known which */
 	bool unseen;		     /* and nothing but events tells of it */

@@ -1,5 +1,5 @@
 /* Breakers: the defects of events and declarations. */
-#include "formats/lttng/gen/lttng_gen.h"
+#include "formats/lttng/gen/break/lttng_target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -371,6 +371,13 @@ BREAKER_OF(facility_record_conflict, GEN_MODEL, g->versions = LV_FACILITIES)
 	lttng_gen_sizes(g, sizes);
 	uint32_t checksum = (uint32_t)choices_u64(g->c);
 	lttng_gen_load(g, last_declarations(g), choices_chance(g->c, 1, 2) ? "other" : "kernel", 1, checksum, sizes);
+}
+
+BREAKER_OF(misnumbered_facility, GEN_BYTES, lttng_target_shape(g, LV_FACILITIES, 3))
+{
+	const uint32_t number = 3 + (uint32_t)choices_below(g->c, 250);
+	if (!g->load->b.failed)
+		store_u32(g->load->b.data + g->load_number, number, g->big);
 }
 
 BREAKER_OF(user_facility_prefix, GEN_MODEL, g->versions = LV_FACILITIES)
