@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../../fuzz/capture.h"
 #include "engine/engine.h"
@@ -292,6 +293,16 @@ static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t siz
 	return line;
 }
 
+/* Makes the folders of a path that are not there. */
+static void make_folders(char *path)
+{
+	for (char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+		*end = '\0';
+		(void)mkdir(path, 0777);
+		*end = '/';
+	}
+}
+
 /* Writes the files of a damaged copy below the folder. */
 static int copy_write(const char *path, const uint8_t *data, size_t size, const struct tracemend_options *options, unsigned n,
 		      const char *folder)
@@ -308,8 +319,11 @@ static int copy_write(const char *path, const uint8_t *data, size_t size, const 
 				   : copy.files[i].role == TM_ROLE_EXTRA ? "extra-"
 									 : "";
 		(void)snprintf(name, sizeof(name), "%s/%s%s", folder, role, *copy.files[i].name ? copy.files[i].name : "capture");
-		FILE *out = copy.files[i].kind == SOURCE_FILE ? fopen(name, "wb") : NULL;
-		if (out && (fwrite(copy.files[i].data, 1, copy.files[i].size, out) != copy.files[i].size || fclose(out)))
+		if (copy.files[i].kind != SOURCE_FILE)
+			continue;
+		make_folders(name);
+		FILE *out = fopen(name, "wb");
+		if (!out || fwrite(copy.files[i].data, 1, copy.files[i].size, out) != copy.files[i].size || fclose(out))
 			status = 5;
 	}
 	capture_free(&copy);

@@ -19,7 +19,8 @@ struct lttng_file {
 	struct lttng_header first; /* the first header, when layout is set */
 	/* Of its blocks. */
 	uint64_t block_size; /* up to 2.4 */
-	uint64_t resync;     /* the next sound header that a search found; 0: none searched; UINT64_MAX: there is none */
+	uint64_t resync;     /* the next sound header behind resync_from; 0: none was searched; UINT64_MAX: there is none */
+	uint64_t resync_from;
 	uint64_t events, blocks;
 	uint64_t beats_exact, beats_skewed; /* heartbeats that carry their own stamp, and others */
 	struct lttng_header last;	    /* the last block's header as kept, when has_last */

@@ -81,8 +81,10 @@ static uint64_t search_header(struct lttng_trace *t, struct lttng_file *f, uint6
 /* The next sound header behind offset, found once and remembered. */
 static uint64_t next_header(struct lttng_trace *t, struct lttng_file *f, uint64_t offset)
 {
-	if (f->resync <= offset)
+	if (f->resync <= offset || f->resync_from > offset) {
 		f->resync = search_header(t, f, offset + 1);
+		f->resync_from = offset;
+	}
 	return f->resync;
 }
 
