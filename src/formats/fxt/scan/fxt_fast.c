@@ -4,37 +4,34 @@
  * the walk. Both must report the same: see the contract at the end.
  *
  * Headers have most of the information, and repeat: each is examined once, and the result is kept (struct fxt_shape). */
+#include "core/inline.h"
 #include "formats/fxt/scan/fxt_hash.h"
 #include "formats/fxt/scan/fxt_walk.h"
-
-#define INLINE static inline __attribute__((always_inline))
-/* For what is rare: kept out of the loop, which needs the registers. */
-#define NOINLINE static __attribute__((noinline))
 
 /* Flags of the references of an event's header. */
 #define TEXTS ((uint64_t)FXT_STRING_INLINE << 32 | (uint64_t)FXT_STRING_INLINE << 48)
 
 /* A string index that is registered. *used keeps FXT_USED when it is known to be used, too. */
-INLINE bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
+static ALWAYS_INLINE bool string_plain(const struct fxt_tables *t, uint64_t index, unsigned *used)
 {
 	unsigned state = fxt_string_state(t, (uint32_t)index);
 	*used &= state;
 	return state & FXT_REGISTERED;
 }
 
-INLINE uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
+static ALWAYS_INLINE uint64_t string_hash(const struct fxt_tables *t, uint64_t index)
 {
 	return t->pages[index / FXT_PAGE]->hash[index % FXT_PAGE];
 }
 
-NOINLINE bool words_plain_long(const uint8_t *text, uint64_t length)
+static NEVER_INLINE bool words_plain_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_text_is_plain(text, length);
 }
 
 /* Whether inline text is plain: printable ASCII, and the unused bytes of its last word are zero. All words are in the window;
  * mostly it is one. */
-INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
+static ALWAYS_INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_plain_long(text, ref & FXT_STRING_INDEX_MAX);
@@ -42,12 +39,12 @@ INLINE bool words_plain(const uint8_t *text, unsigned words, uint64_t ref)
 	return !(fxt_word_not_ascii(w | (UINT64_C(0x2020202020202020) & unused)) | (w & unused));
 }
 
-NOINLINE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
+static NEVER_INLINE uint64_t words_hash_long(const uint8_t *text, uint64_t length)
 {
 	return fxt_hash_padded(text, length);
 }
 
-INLINE uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
+static ALWAYS_INLINE uint64_t words_hash(const uint8_t *text, unsigned words, uint64_t ref)
 {
 	if (__builtin_expect(words > 1, 0))
 		return words_hash_long(text, ref & FXT_STRING_INDEX_MAX);
@@ -63,7 +60,7 @@ static unsigned words_short(uint64_t ref)
 }
 
 /* Where inline text of any length ends. NULL: it is not plain, or continues behind `end`. */
-INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
+static ALWAYS_INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint64_t ref)
 {
 	uint64_t length = ref & FXT_STRING_INDEX_MAX, size = (length + FXT_WORD - 1) & ~(uint64_t)(FXT_WORD - 1);
 	bool fits = length && length <= FXT_STRING_BYTES_ADVISED && size <= (uint64_t)(end - text);
@@ -78,7 +75,7 @@ INLINE const uint8_t *inline_plain(const uint8_t *text, const uint8_t *end, uint
 
 /* Looks the lower half of an argument's header up: type, size, name. NULL: it is not plain, or its name is long, or it is the
  * first to use its name. */
-NOINLINE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
+static NEVER_INLINE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint64_t h)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	uint64_t name = fxt_bits(h, 16, 16);
@@ -104,8 +101,8 @@ NOINLINE struct fxt_argument_shape *argument_shape_make(struct fxt_walk *w, uint
 }
 
 /* A plain argument of any kind. What follows it, or NULL, and the hash of its name. */
-NOINLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h, uint64_t *hash,
-				      unsigned *used)
+static NEVER_INLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t *p, const uint8_t *end, uint64_t h,
+						 uint64_t *hash, unsigned *used)
 {
 	uint64_t size = fxt_bits(h, 4, 12) * FXT_WORD, name = fxt_bits(h, 16, 16), value = fxt_bits(h, 32, 16);
 	unsigned type = (unsigned)(h & 15);
@@ -133,8 +130,9 @@ NOINLINE const uint8_t *argument_slow(const struct fxt_tables *t, const uint8_t 
 }
 
 /* Where a plain argument ends. NULL: it is not plain, or of none of the `types`. hash: of its name, where that is not NULL. */
-INLINE const uint8_t *argument_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
-				     unsigned types, uint64_t version, unsigned *used, uint64_t *hash, const bool big_endian)
+static ALWAYS_INLINE const uint8_t *argument_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p,
+						   const uint8_t *end, unsigned types, uint64_t version, unsigned *used,
+						   uint64_t *hash, const bool big_endian)
 {
 	if (p == end)
 		return NULL;
@@ -161,8 +159,9 @@ INLINE const uint8_t *argument_plain(struct fxt_walk *w, const struct fxt_tables
 }
 
 /* Where several arguments end. NULL: they are not plain, or two have the same name. */
-NOINLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p, const uint8_t *end,
-					const struct fxt_shape *shape, unsigned *used, bool big_endian)
+static NEVER_INLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tables *t, const uint8_t *p,
+						   const uint8_t *end, const struct fxt_shape *shape, unsigned *used,
+						   bool big_endian)
 {
 	uint64_t hashes[FXT_ARGUMENTS_MAX];
 	const uint64_t version = shape->version;
@@ -179,7 +178,7 @@ NOINLINE const uint8_t *arguments_plain(struct fxt_walk *w, const struct fxt_tab
 /* ---- headers ---- */
 
 /* Examines a header, by its key, and keeps the result. NULL: no such event is plain. */
-NOINLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
+static NEVER_INLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t ref = fxt_bits(key, 24, 8);
@@ -217,7 +216,8 @@ NOINLINE struct fxt_shape *shape_make(struct fxt_walk *w, uint64_t key)
 }
 
 /* Marks what a plain event refers to as used. */
-NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments, bool big_endian)
+static NEVER_INLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t h, const uint8_t *arguments,
+				   bool big_endian)
 {
 	uint64_t refs[2 + 2 * FXT_ARGUMENTS_MAX] = { fxt_bits(h, 32, 16), h >> 48 };
 	unsigned count = 2;
@@ -240,7 +240,7 @@ NOINLINE void mark_used(struct fxt_tables *t, struct fxt_shape *shape, uint64_t 
 /* ---- events ---- */
 
 /* Takes a begin or an end that comes in order of time and needs no memory. */
-INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
+static ALWAYS_INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t time, uint64_t offset, uint64_t name)
 {
 	if (!track)
 		return true; /* too many threads: noted already */
@@ -264,7 +264,7 @@ INLINE bool duration_plain(struct fxt_thread *track, unsigned event, uint64_t ti
 }
 
 /* Inline koids, where they are not known. NULL: they are not plain, or the thread is new. The walk notes the first wide koid. */
-NOINLINE const struct fxt_koids *koids_make(struct fxt_walk *w, uint64_t process, uint64_t thread)
+static NEVER_INLINE const struct fxt_koids *koids_make(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	unsigned wide = fxt_koid_is_wide(process) + (unsigned)fxt_koid_is_wide(thread);
 	if ((wide && !w->report.tallies[FXT_RULE_koid_exceeds_32_bits].count) || fxt_thread_is_unknown(process, thread))
@@ -276,7 +276,7 @@ NOINLINE const struct fxt_koids *koids_make(struct fxt_walk *w, uint64_t process
 	return track ? known : NULL;
 }
 
-INLINE const struct fxt_koids *koids_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
+static ALWAYS_INLINE const struct fxt_koids *koids_plain(struct fxt_walk *w, uint64_t process, uint64_t thread)
 {
 	const struct fxt_koids *known = fxt_koids_of(&w->fast, thread);
 	return known->track && known->thread == thread && known->process == process ? known : koids_make(w, process, thread);
@@ -297,8 +297,8 @@ struct event {
 
 /* Finds the parts of an event up to its arguments. False: its thread, its category or its name is not plain. last_category: of the
  * event before. */
-INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p, uint64_t *last_category,
-			const bool big_endian)
+static ALWAYS_INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct event *e, const uint8_t *p,
+				      uint64_t *last_category, const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
 
@@ -338,8 +338,8 @@ INLINE bool event_parts(struct fxt_walk *w, const struct fxt_tables *t, struct e
 }
 
 /* Async operations and flows are tracked by the functions of the walk. text: of the inline name, behind that of the category. */
-NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
-			      const uint8_t *text, struct fxt_thread *track, uint64_t id)
+static NEVER_INLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape, uint64_t h, uint64_t time, uint64_t at,
+					 const uint8_t *text, struct fxt_thread *track, uint64_t id)
 {
 	const struct fxt_tables *t = w->registry.provider->tables;
 	const uint64_t last = w->registry.provider->last, latest = time > last ? time : last;
@@ -358,7 +358,7 @@ NOINLINE bool event_operation(struct fxt_walk *w, const struct fxt_shape *shape,
 
 /* Tracks the durations, operations and flows of a plain event. False: a rule may apply, or memory is needed; nothing is changed
  * then. */
-INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
+static ALWAYS_INLINE bool event_meaning(struct fxt_walk *w, struct event *e, const uint8_t *next, const bool big_endian)
 {
 	const struct fxt_shape *shape = e->shape;
 	const unsigned event = shape->event;
@@ -389,7 +389,7 @@ static uint64_t highest_plain(const struct fxt_provider *provider)
 	return highest > provider->tick_limit ? provider->tick_limit : highest;
 }
 
-INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
+static ALWAYS_INLINE bool events_run(struct fxt_walk *w, const bool big_endian)
 {
 	struct fxt_position *here = &w->report.here;
 	struct fxt_provider *provider = w->registry.provider;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/inline.h"
 #include "formats/lttng/scan/lttng_walk.h"
 
 #if defined(__SSE2__)
@@ -18,7 +19,6 @@
 #define ROOM 32u     /* bytes that a header takes at most, and in which a text must end for the loops */
 #define EXTENDED 32u /* entries of ids that do not fit an event word come behind those that do */
 #define TYPES (EXTENDED + 65536u)
-#define ALWAYS_INLINE inline __attribute__((always_inline)) /* or the state of a lane would live in memory */
 #define likely(x) __builtin_expect((x), 1)
 #define unlikely(x) __builtin_expect((x), 0)
 

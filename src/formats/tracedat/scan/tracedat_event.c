@@ -51,10 +51,17 @@ bool tracedat_event_doubtful(struct tracedat_walk *w, uint32_t id, bool hit)
 	return (*ids)[id / 64] & bit;
 }
 
+/* What the fast path knows of an event, after it was made or changed. */
+static void tell_plain(struct tracedat_events *events, const struct tracedat_event *e)
+{
+	events->plain[e->id & 0xffff] = e->special ? (struct tracedat_plain){ 0 } : (struct tracedat_plain){ e->fixed, e->slack };
+}
+
 void tracedat_event_hit(struct tracedat_walk *w, struct tracedat_event *e)
 {
 	e->doubtful = tracedat_event_doubtful(w, e->id, true);
 	e->special |= e->doubtful;
+	tell_plain(&w->events, e);
 }
 
 /* Events that programs write (Linux, Documentation/trace/user_events.rst): the kernel takes any bytes behind the fields.
@@ -179,6 +186,7 @@ void tracedat_event_add(struct tracedat_format *p, bool placeholder)
 	e->special |= e->blind;
 	w->events.count++;
 	w->events.index[e->id] = (uint16_t)w->events.count;
+	tell_plain(&w->events, e);
 }
 
 void tracedat_event_unassigned(struct tracedat_format *p)
@@ -198,6 +206,7 @@ void tracedat_event_unassigned(struct tracedat_format *p)
 		return;
 	}
 	holder->contested = holder->special = true;
+	tell_plain(&w->events, holder);
 	o->claim = first->claim = (uint32_t)p->id;
 	o->rival = (int)(first - w->events.unassigned);
 	first->holder = true;

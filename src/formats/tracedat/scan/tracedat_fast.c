@@ -3,6 +3,7 @@
 #include "formats/tracedat/scan/tracedat_fast.h"
 
 #include "core/format.h"
+#include "core/inline.h"
 #include "formats/tracedat/scan/tracedat_record.h"
 
 /* ---- the contract: why it cannot hide a rule ---- */
@@ -234,11 +235,15 @@ static inline bool arrays_plain(const struct tracedat_events *events, const stru
 	return (!e->dynamic_count && !e->loose) || e->open || size - (end > e->fixed ? end : e->fixed) <= tracedat_arrays_slack(e);
 }
 
-/* Of an event with dynamic arrays or addresses. */
-static bool special_plain(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size,
-			  bool be)
+/* Of an event with dynamic arrays or addresses, or of none that is known. */
+static NEVER_INLINE bool special_plain(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size, bool be)
 {
-	if (e->contested || e->doubtful || e->blind || size < e->fixed || !arrays_plain(&w->events, e, payload, size, be))
+	const uint16_t index = w->events.index[load_u16(payload, be)];
+	if (!index)
+		return false;
+	const struct tracedat_event *e = &w->events.list[index - 1];
+	if (tracedat_size_odd(e, size) || e->contested || e->doubtful || e->blind || size < e->fixed ||
+	    !arrays_plain(&w->events, e, payload, size, be))
 		return false;
 	if (e->printk && !tracedat_printk_known(&w->texts, tracedat_long(&w->shape, payload + e->printk)))
 		return false;
@@ -248,24 +253,20 @@ static bool special_plain(const struct tracedat_walk *w, const struct tracedat_e
 	return true;
 }
 
+/* But for the process id. */
 static inline bool record_plain(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size, bool be)
 {
-	uint16_t index = w->events.index[load_u16(payload, be)];
-	if (__builtin_expect(!index, 0))
-		return false;
-	const struct tracedat_event *e = &w->events.list[index - 1];
-	if (__builtin_expect(tracedat_size_odd(e, size) || !tracedat_pid_known(&w->texts, load_u32(payload + 4, be)) ||
-				     tracedat_flags_impossible(payload),
-			     0))
-		return false;
-	return !e->special || special_plain(w, e, payload, size, be);
+	const struct tracedat_plain *plain = &w->events.plain[load_u16(payload, be)];
+	const bool fits = size - plain->fixed <= plain->slack;
+
+	return (__builtin_expect(fits, 1) || special_plain(w, payload, size, be)) && !tracedat_flags_impossible(payload);
 }
 
 /* Takes records from r->at on; a copy for each byte order. */
-static inline void fast_walk(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
+static ALWAYS_INLINE void fast_walk(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
 {
 	const uint32_t limit = r->limit;
-	uint32_t at = r->at, last = r->last, records = 0;
+	uint32_t at = r->at, last = r->last, records = 0, known = 0;
 	uint64_t time = r->time;
 
 	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
@@ -286,8 +287,14 @@ static inline void fast_walk(const struct tracedat_walk *w, const uint8_t *data,
 		} else {
 			break;
 		}
-		if (total > limit - at || !record_plain(w, data + at + skip, total - skip, be))
+		const uint8_t *payload = data + at + skip;
+		if (total > limit - at || !record_plain(w, payload, total - skip, be))
 			break;
+		/* Records of one process follow each other; 0 is known without a name. */
+		const uint32_t pid = load_u32(payload + 4, be);
+		if (pid != known && !tracedat_pid_known(&w->texts, pid))
+			break;
+		known = pid;
 		time += delta;
 		last = at;
 		at += total;

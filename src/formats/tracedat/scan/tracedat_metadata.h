@@ -90,6 +90,11 @@ struct tracedat_event {
 	char system[24], name[40]; /* for messages; cut */
 };
 
+/* What the fast path asks of a record of an event that is not special; zeros: no record has that. */
+struct tracedat_plain {
+	uint32_t fixed, slack; /* as of the event */
+};
+
 /* A format whose ID is invalid, or used twice. */
 struct tracedat_unassigned {
 	struct bytes text;
@@ -111,15 +116,16 @@ struct tracedat_unknown {
 
 /* The events that the formats describe. */
 struct tracedat_events {
-	bool lost;		 /* some formats are lost */
-	bool trusted;		 /* no error was found in front of the pages */
-	bool doubtful;		 /* the name of the system that is parsed was hit */
-	bool size_near;		 /* the format that is parsed has nearly the size that is stated */
-	bool text_hit;		 /* the same for the text of the format that is parsed */
-	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
-	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
-	size_t systems;		 /* of the event formats */
-	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */
+	bool lost;		      /* some formats are lost */
+	bool trusted;		      /* no error was found in front of the pages */
+	bool doubtful;		      /* the name of the system that is parsed was hit */
+	bool size_near;		      /* the format that is parsed has nearly the size that is stated */
+	bool text_hit;		      /* the same for the text of the format that is parsed */
+	uint64_t *doubtful_ids;	      /* bitmap of its events; made when the first is met */
+	struct finding *finding;      /* the first finding about a lost format; it explains records without a format */
+	size_t systems;		      /* of the event formats */
+	uint16_t *index;	      /* by id: 1 + index in list; 65536 of them */
+	struct tracedat_plain *plain; /* by id; 65536 of them */
 	struct tracedat_event *list;
 	size_t count, capacity;
 	struct tracedat_dynamic *dynamics;

@@ -18,8 +18,9 @@ bool tracedat_open(struct tracedat_walk *w, struct scan *s, struct source *sourc
 	window_open(&w->window, source);
 	w->scratch = findings_new(tracedat_rules, TRACEDAT_RULE_COUNT, &quiet);
 	w->events.index = calloc(65536, sizeof(*w->events.index));
+	w->events.plain = calloc(65536, sizeof(*w->events.plain));
 	w->events.fields = calloc(TRACEDAT_FIELDS_MAX, sizeof(*w->events.fields));
-	if (!w->scratch || !w->events.index || !w->events.fields)
+	if (!w->scratch || !w->events.index || !w->events.plain || !w->events.fields)
 		tracedat_no_memory(w);
 	return w->status == TM_OK;
 }
@@ -46,6 +47,7 @@ void tracedat_close(struct tracedat_walk *w)
 	bytes_free(&w->events.common);
 	bytes_free(&w->dir.strings);
 	free(w->events.index);
+	free(w->events.plain);
 	free(w->events.list);
 	free(w->events.dynamics);
 	map_free(&w->events.names);

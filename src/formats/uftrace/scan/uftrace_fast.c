@@ -1,6 +1,7 @@
 /* TID.dat: the fast path. It takes calls and returns of which the walk would have nothing to say, and leaves everything else to
  * it. Nothing is reported here. */
 #include "core/format.h"
+#include "core/inline.h"
 #include "formats/uftrace/scan/uftrace_fast_contract.h"
 #include "formats/uftrace/scan/uftrace_info.h"
 #include "formats/uftrace/scan/uftrace_stream.h"
@@ -36,8 +37,8 @@ static int values_size(const struct uftrace_spec *spec, const uint8_t *p, size_t
 
 /* Each byte order has a loop of its own, and so have other writers (the QEMU plugin), whose depths are not checked: see
  * uftrace_nest(). */
-__attribute__((always_inline)) static inline struct fast_state run(const struct uftrace_stream *t, const uint8_t *p, size_t size,
-								   unsigned gap, const bool big, const bool foreign)
+static ALWAYS_INLINE struct fast_state run(const struct uftrace_stream *t, const uint8_t *p, size_t size, unsigned gap,
+					   const bool big, const bool foreign)
 {
 	const uint64_t limit = t->time_limit, era = t->era;
 	const unsigned top = t->w->info->head.max_stack < 1024 ? t->w->info->head.max_stack : 1024, unknown = t->unknown;
