@@ -142,12 +142,10 @@ static bool cross_end(struct lttng_trace *t, struct lttng_walk *w)
 	if (lttng_event_decode(&w->in, w->at.rel, w->room, w->at.stamp, &e) != EVENT_OK || e.start >= w->limit ||
 	    e.stamp > w->end || !e.word)
 		return false;
-	struct finding *fd = lttng_guess_blamed(t, &e);
-	if (!fd)
-		fd = lttng_event_named(t, w, &e, LTTNG_RULE_data_end_mid_event, e.start, e.end,
-				       "the data ends %llu bytes into event %s, which is whole and has %llu",
-				       (unsigned long long)(w->limit - e.start), lttng_event_name(&e),
-				       (unsigned long long)(e.end - e.start));
+	struct finding *fd = lttng_event_named(t, w, &e, LTTNG_RULE_data_end_mid_event, e.start, e.end,
+					       "the data ends %llu bytes into event %s, which is whole and has %llu",
+					       (unsigned long long)(w->limit - e.start), lttng_event_name(&e),
+					       (unsigned long long)(e.end - e.start));
 	lttng_walk_stop(w, fd, LTTNG_RULE_data_end_mid_event, false);
 	w->open = true;
 	w->out.end_moved = true;

@@ -3,14 +3,41 @@
 
 enum { NOTED_LATE, NOTED_PADDING, NOTED_EXTENDED, NOTED_BACK };
 
-static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
-				 const char *format, va_list arguments) __attribute__((format(printf, 6, 0)));
-static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, unsigned rule, uint64_t from, uint64_t to,
-				 const char *format, va_list arguments)
+/* What is to blame for what does not fit a type that is not known: what was said of it before, or that declarations are lost. */
+static struct finding *blame_of(const struct lttng_trace *t, const struct lttng_marker *m)
+{
+	return m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
+}
+
+static struct finding *guess_blamed(const struct lttng_trace *t, struct lttng_type *type)
+{
+	const struct lttng_marker *m = type ? lttng_marker_of(type) : NULL;
+	return m && m->guessed ? blame_of(t, m) : NULL;
+}
+
+/* What explains an error at an event, which may be NULL: what is wrong with the block; or its type is a guess, or that of the event
+ * before it is: these end where the guess says. NULL: nothing. */
+static struct finding *explained_by(const struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e)
+{
+	struct finding *fd = w->causes.block ? w->causes.block : e ? guess_blamed(t, e->type) : NULL;
+	struct lttng_event before;
+
+	if (fd || !w->at.events || !t->declared.lost ||
+	    lttng_event_decode(&w->in, w->at.last, w->room, w->at.before, &before) != EVENT_OK)
+		return fd;
+	return guess_blamed(t, before.type);
+}
+
+static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, unsigned rule,
+				 uint64_t from, uint64_t to, const char *format, va_list arguments)
+	__attribute__((format(printf, 7, 0)));
+static struct finding *event_say(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, unsigned rule,
+				 uint64_t from, uint64_t to, const char *format, va_list arguments)
 {
 	uint64_t size = w->file->source->size, at = w->in.base + from;
-	if (lttng_rules[rule].severity == TM_ERROR && w->causes.block) {
-		finding_explains(w->causes.block, 1);
+	struct finding *cause = lttng_rules[rule].severity == TM_ERROR ? explained_by(t, w, e) : NULL;
+	if (cause) {
+		finding_explains(cause, 1);
 		return NULL;
 	}
 	uint64_t length = at < size ? (to > from ? to - from : 0) : 0;
@@ -27,7 +54,7 @@ struct finding *lttng_event_report_at(struct lttng_trace *t, const struct lttng_
 {
 	va_list arguments;
 	va_start(arguments, format);
-	struct finding *fd = event_say(t, w, rule, from, to, format, arguments);
+	struct finding *fd = event_say(t, w, NULL, rule, from, to, format, arguments);
 	va_end(arguments);
 	return fd;
 }
@@ -42,7 +69,7 @@ struct finding *lttng_event_named_at(struct lttng_trace *t, const struct lttng_w
 {
 	va_list arguments;
 	va_start(arguments, format);
-	struct finding *fd = event_say(t, w, rule, from, to, format, arguments);
+	struct finding *fd = event_say(t, w, e, rule, from, to, format, arguments);
 	va_end(arguments);
 	if (fd)
 		finding_path(fd, "block %llu > event %llu (%s)", (unsigned long long)w->number, (unsigned long long)w->at.events,
@@ -198,22 +225,6 @@ unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event 
 	}
 }
 
-/* What is to blame for what does not fit a type that is not known: what was said of it before, or that declarations are lost. */
-static struct finding *blame_of(const struct lttng_trace *t, const struct lttng_marker *m)
-{
-	return m && m->blame ? m->blame : t->declared.lost ? t->declared.broken : NULL;
-}
-
-struct finding *lttng_guess_blamed(const struct lttng_trace *t, const struct lttng_event *e)
-{
-	const struct lttng_marker *m = e->type ? lttng_marker_of(e->type) : NULL;
-	struct finding *blame = m && m->guessed ? blame_of(t, m) : NULL;
-
-	if (blame)
-		finding_explains(blame, 1);
-	return blame;
-}
-
 /* Types that are not known: one finding a type, and none where the declarations themselves are damaged. */
 static struct finding *dangling_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 					enum lttng_defect defect)
@@ -283,10 +294,8 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 					 "%llu bytes are left of the data, which is not an event header",
 					 (unsigned long long)(w->limit - w->at.rel));
 	case EVENT_STRING_CUT:
-		fd = lttng_guess_blamed(t, e);
-		return fd ? fd
-			  : lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,
-					      "a string of event %s has no end before that of the data", lttng_event_name(e));
+		return lttng_event_named(t, w, e, LTTNG_RULE_string_not_terminated, from, to,
+					 "a string of event %s has no end before that of the data", lttng_event_name(e));
 	case EVENT_SIZE:
 		return size_finding(t, w, e, from, to);
 	case EVENT_LOW_BITS:
@@ -307,9 +316,7 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 	case EVENT_OK:
 	case EVENT_END:
 	default:
-		fd = lttng_guess_blamed(t, e);
-		return fd ? fd
-			  : lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
-					      "event %s continues past the end of the block", lttng_event_name(e));
+		return lttng_event_named(t, w, e, LTTNG_RULE_payload_truncated, from, to,
+					 "event %s continues past the end of the block", lttng_event_name(e));
 	}
 }

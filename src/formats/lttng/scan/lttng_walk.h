@@ -168,9 +168,6 @@ const char *lttng_event_name(const struct lttng_event *e);
 /* Notes and warnings on an event that stays; one of a kind a block. before: stamp of the event before. */
 void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, uint64_t before);
 unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event *e, enum lttng_defect defect);
-/* An event goes on behind the end of its data and is of a guessed type: its length is a guess, too, and what is wrong is what made
- * the type unknown. That finding, which then explains one more; NULL: the type is known, or nothing is to blame. */
-struct finding *lttng_guess_blamed(const struct lttng_trace *t, const struct lttng_event *e);
 struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e,
 				     enum lttng_defect defect);
 
