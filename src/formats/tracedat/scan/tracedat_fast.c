@@ -253,54 +253,61 @@ static NEVER_INLINE bool special_plain(const struct tracedat_walk *w, const uint
 	return true;
 }
 
-/* But for the process id. */
-static inline bool record_plain(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size, bool be)
-{
-	const struct tracedat_plain *plain = &w->events.plain[load_u16(payload, be)];
-	const bool fits = size - plain->fixed <= plain->slack;
+/* The common fields of a record. */
+struct common {
+	uint32_t id, flags, preempt, pid;
+};
 
-	return (__builtin_expect(fits, 1) || special_plain(w, payload, size, be)) && !tracedat_flags_impossible(payload);
+static ALWAYS_INLINE struct common common_read(const uint8_t *payload, bool be)
+{
+	const uint64_t v = load_u64(payload, be);
+	if (be)
+		return (struct common){ (uint32_t)(v >> 48), v >> 40 & 255, v >> 32 & 255, (uint32_t)v };
+	return (struct common){ v & 0xffff, v >> 16 & 255, v >> 24 & 255, (uint32_t)(v >> 32) };
 }
 
 /* Takes records from r->at on; a copy for each byte order. */
 static ALWAYS_INLINE void fast_walk(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
 {
-	const uint32_t limit = r->limit;
-	uint32_t at = r->at, last = r->last, records = 0, known = 0;
+	const struct tracedat_plain *const plains = w->events.plain;
+	const uint8_t *p = data + r->at, *last = data + r->last, *const end = data + r->limit;
+	uint32_t records = 0, known = 0;
 	uint64_t time = r->time;
 
-	while (at < limit && limit - at >= 4 + TRACEDAT_COMMON_MIN) {
-		uint32_t word = load_u32(data + at, be), total, skip = 4;
-		uint32_t type = be ? word >> 27 : word & 31, delta = be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
-		if (__builtin_expect(type - 3 <= 28 - 3, 1)) {
-			total = 4 + 4 * type;
-		} else if (type == 0) {
-			uint32_t length = load_u32(data + at + 4, be);
-			if (length < 4 + TRACEDAT_COMMON_MIN || length & 3 || length > limit - at - 4)
+	while (end - p >= 4 + (ptrdiff_t)TRACEDAT_COMMON_MIN) {
+		const uint32_t word = load_u32(p, be), type = be ? word >> 27 : word & 31;
+		const uint32_t delta = be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
+		const uint8_t *payload = p + 4;
+		uint32_t size = 4 * type;
+		if (__builtin_expect(type - 3 > 28 - 3, 0)) {
+			const uint32_t next = load_u32(payload, be);
+			if (type == TRACEDAT_WORD_EXTEND) {
+				time += ((uint64_t)next << 27) + delta;
+				p += 8;
+				continue;
+			}
+			if (type || next < 4 + TRACEDAT_COMMON_MIN || next & 3)
 				break;
-			total = 4 + length;
-			skip = 8;
-		} else if (type == TRACEDAT_WORD_EXTEND) {
-			time += ((uint64_t)load_u32(data + at + 4, be) << 27) + delta;
-			at += 8;
-			continue;
-		} else {
-			break;
+			size = next - 4;
+			payload += 4;
 		}
-		const uint8_t *payload = data + at + skip;
-		if (total > limit - at || !record_plain(w, payload, total - skip, be))
+		if (size > end - payload)
 			break;
+		const struct common c = common_read(payload, be);
+		const struct tracedat_plain *plain = &plains[c.id];
 		/* Records of one process follow each other; 0 is known without a name. */
-		const uint32_t pid = load_u32(payload + 4, be);
-		if (pid != known && !tracedat_pid_known(&w->texts, pid))
+		if (__builtin_expect(c.pid != known, 0) && !tracedat_pid_known(&w->texts, c.pid))
 			break;
-		known = pid;
+		if ((size - plain->fixed > plain->slack && !special_plain(w, payload, size, be)) ||
+		    tracedat_flags_odd(c.flags, c.preempt))
+			break;
+		known = c.pid;
 		time += delta;
-		last = at;
-		at += total;
+		last = p;
+		p = payload + size;
 		records++;
 	}
-	*r = (struct tracedat_run){ at, limit, last, records, r->from, time };
+	*r = (struct tracedat_run){ (uint32_t)(p - data), r->limit, (uint32_t)(last - data), records, r->from, time };
 }
 
 static void fast_run(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r)

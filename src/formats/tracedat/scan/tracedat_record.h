@@ -22,9 +22,14 @@ static inline bool tracedat_pid_known(const struct tracedat_texts *texts, uint32
 }
 
 /* Flags and preemption count that no kernel writes. */
+static inline bool tracedat_flags_odd(uint32_t flags, uint32_t preempt)
+{
+	return (flags & 0x48) == 0x40 || (preempt & 15) == 15;
+}
+
 static inline bool tracedat_flags_impossible(const uint8_t *payload)
 {
-	return (payload[2] & 0x48) == 0x40 || (payload[3] & 15) == 15;
+	return tracedat_flags_odd(payload[2], payload[3]);
 }
 
 static inline bool tracedat_symbol_known(const struct tracedat_texts *texts, uint64_t address)
