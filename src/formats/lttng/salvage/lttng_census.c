@@ -4,9 +4,9 @@
 
 /* Different answers that are counted. */
 #define CENSUS_VOTES 16u
-/* Facilities, and blocks whose first events are looked at. Traces had some 20 facilities. */
+/* Facilities, and blocks of a file whose first events are looked at. Traces had some 20 facilities. */
 #define CENSUS_LOADS 64u
-#define CENSUS_BLOCKS 4096u
+#define CENSUS_BLOCKS 16u
 /* Blocks that begin with an event of a facility which nothing loads: fewer may be damaged events. */
 #define STRANGERS_MIN 2u
 
@@ -138,7 +138,8 @@ static uint32_t first_facility(struct lttng_trace *t, struct lttng_file *f, cons
 	const uint64_t limit = block_limit(t, f, frame);
 	uint64_t rel = t->coding.layout->size, stamp = 0;
 
-	window_reset(&t->window, f->source);
+	if (t->window.source != f->source)
+		window_reset(&t->window, f->source);
 	while (rel < limit) {
 		struct lttng_event e;
 		const enum lttng_defect defect = lttng_event_decode(&in, rel, limit, stamp, &e);
@@ -155,11 +156,10 @@ static uint32_t first_facility(struct lttng_trace *t, struct lttng_file *f, cons
 /* How many blocks begin with an event of each facility. */
 static void count_facilities(struct lttng_trace *t, uint64_t used[256])
 {
-	unsigned blocks = 0;
-
 	for (size_t i = 0; i < t->files.count && t->status == TM_OK; i++) {
 		struct lttng_file *f = &t->files.list[i];
 		struct lttng_frame frame;
+		unsigned blocks = 0;
 		if (!f->channel || f->metadata || f->aside || f->compact || !f->layout || f->empty)
 			continue;
 		f->channel->table = t->declared.table;
