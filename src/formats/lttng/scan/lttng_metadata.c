@@ -47,17 +47,17 @@ static void patch_declaration(struct lttng_walk *w, const struct lttng_event *e,
 		w->out.patched++;
 }
 
-/* Sizes of types: one finding for all declarations that have the same flaw. */
-static void judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, const struct lttng_declaration *d)
+/* Sizes of types: one finding for all declarations that have the same flaw. True: they were written anew, as below. */
+static bool judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, const struct lttng_declaration *d)
 {
 	bool plausible = lttng_sizes_plausible(t, &d->sizes);
 	unsigned rule = plausible ? LTTNG_RULE_declared_sizes_vary : LTTNG_RULE_declared_sizes_implausible;
 	bool same = !memcmp(&d->sizes, &t->coding.sizes, sizeof(d->sizes));
 	/* 0.x: what the facility says of alignment is a flag or a value. */
 	if (plausible && same)
-		return;
+		return false;
 	if (plausible && t->coding.layout->era == LTTNG_FACILITIES && !memcmp(&d->sizes, &t->coding.sizes, SIZE_ALIGNMENT))
-		return;
+		return false;
 	if (t->declared.sizes_blame) {
 		finding_explains(t->declared.sizes_blame, 1);
 	} else {
@@ -80,6 +80,7 @@ static void judge_sizes(struct lttng_trace *t, struct lttng_walk *w, const struc
 	}
 	/* What hit the sizes may have hit the number before them, and the next event. */
 	patch_declaration(w, e, d->sizes_at, bytes, SIZE_KINDS * d->sizes_width, rule, !plausible);
+	return true;
 }
 
 static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_event *e, const char *name)
@@ -292,7 +293,7 @@ static bool take_facility(struct lttng_trace *t, struct lttng_walk *w, const str
 }
 
 /* The number of a facility, which stands in front of its sizes. */
-static void judge_number(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct lttng_declaration *d)
+static bool judge_number(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct lttng_declaration *d)
 {
 	const struct lttng_misnumbered *is = &t->declared.misnumbered;
 	const unsigned width = sizeof(d->id);
@@ -301,7 +302,7 @@ static void judge_number(struct lttng_trace *t, struct lttng_walk *w, const stru
 	uint8_t bytes[sizeof(d->id)];
 
 	if (!is->right || d->id != is->wrong)
-		return;
+		return false;
 	struct finding *fd =
 		declaration_report(t, w, e, LTTNG_RULE_misnumbered_facility,
 				   "facility %s has number %u, and no event; events have facility %u, which nothing loads",
@@ -310,15 +311,32 @@ static void judge_number(struct lttng_trace *t, struct lttng_walk *w, const stru
 	store_u32(bytes, is->right, t->coding.big_endian);
 	patch_declaration(w, e, at, bytes, width, LTTNG_RULE_misnumbered_facility, true);
 	d->id = is->right;
+	return true;
+}
+
+/* Judges number and sizes, which may be written anew. True: they were, and the texts of d are not valid any more. */
+static bool judge_fields(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct lttng_declaration *d)
+{
+	const bool facility = t->coding.layout->era == LTTNG_FACILITIES, number = facility && judge_number(t, w, e, d);
+
+	return ((facility || e->id == 0) && judge_sizes(t, w, e, d)) || number;
 }
 
 bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct finding **fd,
 			 unsigned *rule)
 {
 	struct lttng_declaration d;
-	bool facility = t->coding.layout->era == LTTNG_FACILITIES;
+	const bool facility = t->coding.layout->era == LTTNG_FACILITIES;
+	const size_t edits = w->edits->edits.count;
+	bool taken = lttng_declaration_read(&w->in, e, &d);
 
-	if (!lttng_declaration_read(&w->in, e, &d)) {
+	if (taken && judge_fields(t, w, e, &d)) {
+		/* That looked at what stands behind it, which moves the window. */
+		const uint32_t id = d.id;
+		taken = lttng_declaration_read(&w->in, e, &d);
+		d.id = id;
+	}
+	if (!taken) {
 		if (t->window.status != TM_OK)
 			return false;
 		*rule = LTTNG_RULE_metadata_payload_length;
@@ -328,12 +346,7 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 		t->declared.lost = true;
 		return false;
 	}
-	size_t edits = w->edits->edits.count;
-	if (facility || e->id == 0)
-		judge_sizes(t, w, e, &d);
-	bool taken;
 	if (facility) {
-		judge_number(t, w, e, &d);
 		taken = take_facility(t, w, e, &d, fd, rule);
 	} else {
 		struct lttng_table *table = declared_table(t, d.channel, d.channel_length);
@@ -344,8 +357,8 @@ bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const stru
 		taken = e->id ? take_format(t, w, e, &d, n, fd, rule) : take_id(t, w, e, &d, table, n, fd, rule);
 	}
 	if (!taken && w->edits->edits.count > edits) {
+		w->out.patched -= w->edits->edits.count - edits;
 		lttng_edits_cut(w->edits, edits); /* it is left out as a whole */
-		w->out.patched--;
 	}
 	return taken;
 }

@@ -178,17 +178,3 @@ BREAKER_OF(wrap_without_heartbeat, GEN_BYTES, g->want_heartbeat = 1, lttng_targe
 	const struct lttng_made_block *b = lttng_target_block(g, 0, LAST);
 	lttng_target_set(g, b, LF_END, b->end + (UINT64_C(1) << 32) + choices_below(g->c, UINT64_C(1) << 34));
 }
-
-BREAKER_OF(event_alignment_nonzero_pad, GEN_BYTES, g->want_aligned = 1, lttng_target_shape(g, LV_ALL, 1))
-{
-	unsigned first = (unsigned)choices_below(g->c, g->event_count ? g->event_count : 1);
-	for (unsigned i = 0; i < g->event_count; i++) {
-		const struct lttng_made_event *e = &g->events[(first + i) % g->event_count];
-		uint8_t *data = g->files[e->file].b.data;
-		uint64_t at = e->before < e->start ? e->before : e->header_end < e->payload ? e->header_end : 0;
-		if (!at)
-			continue;
-		data[at] = (uint8_t)(1 + choices_below(g->c, 255));
-		return;
-	}
-}

@@ -139,6 +139,40 @@ static void use_low_id(struct lttng_gen *g)
 
 BREAKER_STAGES(reserved_id_used, [GEN_SHAPE] = new_versions, [GEN_MODEL] = declare_low_id, [GEN_PLANT] = use_low_id)
 
+static void aligned(struct lttng_gen *g)
+{
+	g->versions = LV_ALL;
+	g->want_aligned = 1;
+	g->min_blocks = 1;
+}
+
+/* A text of one letter, behind which the next event cannot begin at once. In 0.x texts are padded, and headers are not. */
+static void put_letter(struct lttng_gen *g)
+{
+	struct lttng_put put = { .id = wide_id(g) + 1, .form = -1, .align = 1, .stamp = g->plant->stamp + 1 };
+	if (g->l->era == LTTNG_FACILITIES)
+		return;
+	raw(g, 1);
+	bytes_u8(&g->scratch, 0);
+	lttng_gen_put(g, g->plant, &put);
+}
+
+static void fill_gap(struct lttng_gen *g)
+{
+	unsigned first = (unsigned)choices_below(g->c, g->event_count ? g->event_count : 1);
+	for (unsigned i = 0; i < g->event_count; i++) {
+		const struct lttng_made_event *e = &g->events[(first + i) % g->event_count];
+		uint8_t *data = g->files[e->file].b.data;
+		uint64_t at = e->before < e->start ? e->before : e->header_end < e->payload ? e->header_end : 0;
+		if (!at)
+			continue;
+		data[at] = (uint8_t)(1 + choices_below(g->c, 255));
+		return;
+	}
+}
+
+BREAKER_STAGES(event_alignment_nonzero_pad, [GEN_SHAPE] = aligned, [GEN_PLANT] = put_letter, [GEN_BYTES] = fill_gap)
+
 BREAKER_OF(dangling_event_id, GEN_PLANT, g->versions = LV_ALL & ~LV_FACILITIES)
 {
 	struct lttng_put put = { .id = 30000 + (uint32_t)choices_below(g->c, 30000), .form = -1, .stamp = g->plant->stamp + 1 };
