@@ -284,7 +284,6 @@ static void gather_blocks(struct lttng_inference *inf, struct lttng_file *f)
 									      .highest = highest };
 		budget_give(inf, f->channel, data);
 	}
-	f->resync = 0; /* the walk starts again at the beginning of the file */
 }
 
 /* ---- types ---- */

@@ -123,18 +123,15 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 
 static void census_file(struct lttng_trace *t, struct lttng_file *f, struct census *all)
 {
-	const uint64_t resync = f->resync;
 	struct census c = { .left = all->left < CENSUS_FILE ? all->left : CENSUS_FILE };
 	const uint64_t had = c.left;
 	struct lttng_frame frame;
 
 	window_reset(&t->window, f->source);
-	f->resync = 0;
 	for (uint64_t at = 0; c.left && lttng_frame_at(t, f, at, &frame); at = frame.offset + frame.length) {
 		census_block(t, f, &frame, &c);
 		c.left -= c.left < t->coding.layout->size ? c.left : t->coding.layout->size;
 	}
-	f->resync = resync;
 	all->left -= had - c.left;
 	all->announced += c.announced;
 	all->needless += c.needless;

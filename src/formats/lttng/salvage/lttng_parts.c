@@ -152,7 +152,6 @@ void lttng_parts_front(struct lttng_trace *t, struct lttng_file *f)
 	uint64_t from, to;
 
 	edits_clear(&t->edits->edits);
-	f->resync = 0;
 	window_reset(&t->window, f->source);
 	for (uint64_t at = 0; t->status == TM_OK && at < t->parts->first && lttng_frame_at(t, f, at, &frame);
 	     at = frame.offset + frame.length) {

@@ -51,7 +51,6 @@ static bool probe_file(struct lttng_trace *t, struct lttng_file *f)
 		const struct lttng_stream in = lttng_stream_open(t, f, at);
 		met = probe_block(t, f, &in, &h, data < frame.length ? data : frame.length);
 	}
-	f->resync = 0; /* the walk starts again at the beginning of the file */
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
 	return met;

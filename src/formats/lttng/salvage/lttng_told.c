@@ -136,47 +136,52 @@ static void take_file(struct lttng_told *told, struct lttng_file *f)
 					.at = { .rel = t->coding.layout->size, .stamp = h.v[LF_BEGIN] } };
 		take_block(told, &w);
 	}
-	f->resync = 0; /* the walk starts again at the beginning of the file */
 }
 
-/* Whether the model's values and texts end where each event does that was seen. */
-static bool fits(struct lttng_trace *t, const struct lttng_told_type *type, const struct lttng_model *m,
-		 struct lttng_model_score *score)
+/* Whether the models' values and texts end where an event does. */
+static void observe(struct lttng_trace *t, const struct lttng_told_event *e, struct lttng_model_score scores[MODELS])
 {
-	const uint64_t count = type->count < SEEN_MAX ? type->count : SEEN_MAX;
-	for (uint64_t i = 0; i < count && !score->excluded; i++) {
-		const struct lttng_told_event *e = &type->seen[i];
-		const struct lttng_walk w = { .in = lttng_stream_open(t, e->file, e->base), .limit = e->limit };
-		struct lttng_model_memo memo = { 0 };
-		if (t->window.source != e->file->source)
-			window_reset(&t->window, e->file->source);
-		const uint64_t end = lttng_model_end(t, &w, m, e->payload, &memo);
-		score->excluded |= end != e->payload + e->size;
-		if (!score->excluded)
-			lttng_model_observe(t, m, e->base + e->payload, e->base + end, end, score, &memo);
+	const struct lttng_walk w = { .in = lttng_stream_open(t, e->file, e->base), .limit = e->limit };
+	struct lttng_model_memo memo = { 0 };
+
+	if (t->window.source != e->file->source)
+		window_reset(&t->window, e->file->source);
+	for (unsigned i = MODELS_PLAIN; i < MODELS && t->window.status == TM_OK; i++) {
+		if (scores[i].excluded)
+			continue;
+		const struct lttng_model m = lttng_model_at(t, i);
+		const uint64_t end = lttng_model_end(t, &w, &m, e->payload, &memo);
+		scores[i].excluded |= !m.distinct || end != e->payload + e->size;
+		if (!scores[i].excluded)
+			lttng_model_observe(t, &m, e->base + e->payload, e->base + end, end, &scores[i], &memo);
 	}
-	return !score->excluded;
 }
 
-/* The values and texts that describe the events. False: none do. */
+/* The values and texts that describe the events. False: none do, or t->status. */
 static bool find_model(struct lttng_trace *t, const struct lttng_told_type *type, struct lttng_model *found)
 {
+	const uint64_t count = type->count < SEEN_MAX ? type->count : SEEN_MAX;
 	uint32_t readable = 0;
 
 	if (!type->vary) {
 		*found = (struct lttng_model){ .before = (uint16_t)type->seen[0].size, .wide = true };
 		return type->seen[0].size <= VALUES_MAX;
 	}
+	struct lttng_model_score *scores = calloc(MODELS, sizeof(*scores));
+	if (!scores)
+		return lttng_no_memory(t);
+	/* All models of one event, and then of the next, which may be in another file. */
+	for (uint64_t i = 0; i < count; i++)
+		observe(t, &type->seen[i], scores);
 	for (unsigned i = MODELS_PLAIN; i < MODELS && t->window.status == TM_OK; i++) {
-		const struct lttng_model m = lttng_model_at(t, i);
-		struct lttng_model_score score = { .excluded = !m.distinct };
-		if (!fits(t, type, &m, &score) || score.readable_texts < readable)
+		if (scores[i].excluded || scores[i].readable_texts < readable)
 			continue;
 		/* Of those alike, the first has the fewest values before its texts. */
-		if (!readable || score.readable_texts > readable)
-			*found = m;
-		readable = score.readable_texts ? score.readable_texts : 1;
+		if (!readable || scores[i].readable_texts > readable)
+			*found = lttng_model_at(t, i);
+		readable = scores[i].readable_texts ? scores[i].readable_texts : 1;
 	}
+	free(scores);
 	return readable != 0;
 }
 
