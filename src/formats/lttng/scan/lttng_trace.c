@@ -217,6 +217,9 @@ static void trace_walk(struct lttng_trace *t)
 	if (t->status != TM_OK)
 		return;
 	lttng_constants_judge(t);
+	/* Where headers are was asked before that; what is one is known only now. */
+	for (size_t i = 0; i < t->files.count; i++)
+		t->files.list[i].resync = 0;
 	choose_sizes(t);
 	scan_files(t, true);
 	if (t->status == TM_OK && t->coding.layout->era >= LTTNG_TRACE_MARKERS)
