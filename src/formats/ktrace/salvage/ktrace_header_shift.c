@@ -138,8 +138,7 @@ static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8
 
 /* ---- both ---- */
 
-/* Whether a chunk begins where the header should end. The end of a moved header passes for an empty one of no known kind.
- */
+/* Whether a chunk begins where the header should end. That of a moved header passes for an empty one of no known kind. */
 static bool shift_is_none(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
 	struct ktrace_chunk chunk;

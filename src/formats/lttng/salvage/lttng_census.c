@@ -15,7 +15,7 @@ struct census {
 		struct lttng_sizes sizes;
 		unsigned count;
 	} votes[CENSUS_VOTES];
-	uint32_t loads[CENSUS_LOADS + 1]; /* numbers of facilities, but of the one that compact events have */
+	uint32_t loads[CENSUS_LOADS + 1]; /* numbers of facilities, but of the one that compact events have; one more: too many */
 	unsigned load_count;
 	uint64_t events;
 	bool exact; /* the first block with data ended where it should */
@@ -43,15 +43,20 @@ static void vote(struct census *c, const struct lttng_sizes *sizes)
 	}
 }
 
+static bool is_loaded(const struct census *c, uint32_t facility)
+{
+	for (unsigned i = 0; i < c->load_count; i++)
+		if (c->loads[i] == facility)
+			return true;
+	return false;
+}
+
 static void take_load(struct census *c, const struct lttng_declaration *d)
 {
-	if (d->name_length == strlen("compact") && !memcmp(d->name, "compact", d->name_length))
-		return;
-	for (unsigned i = 0; i < c->load_count; i++)
-		if (c->loads[i] == d->id)
-			return;
-	c->loads[c->load_count] = d->id;
-	c->load_count += c->load_count < CENSUS_LOADS;
+	const bool compact = d->name_length == strlen("compact") && !memcmp(d->name, "compact", d->name_length);
+
+	if (!compact && c->load_count <= CENSUS_LOADS && !is_loaded(c, d->id))
+		c->loads[c->load_count++] = d->id;
 }
 
 /* Where the data of the block ends, as its header says. */
@@ -90,7 +95,8 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 			break;
 		if (defect != EVENT_SIZE && declares_sizes(&in, &e, &d)) {
 			vote(c, &d.sizes);
-			take_load(c, &d);
+			if (t->coding.layout->era == LTTNG_FACILITIES)
+				take_load(c, &d);
 		}
 		c->events++;
 		if (e.end <= rel)
@@ -172,14 +178,6 @@ static void count_facilities(struct lttng_trace *t, uint64_t used[256])
 		if (t->window.status != TM_OK)
 			t->status = t->window.status;
 	}
-}
-
-static bool is_loaded(const struct census *c, uint32_t facility)
-{
-	for (unsigned i = 0; i < c->load_count; i++)
-		if (c->loads[i] == facility)
-			return true;
-	return false;
 }
 
 /* The one number that blocks begin with and no facility has; 0: there is none, or they are many. */
