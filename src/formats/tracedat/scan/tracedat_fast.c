@@ -291,7 +291,7 @@ static ALWAYS_INLINE void fast_walk(const struct tracedat_walk *w, const uint8_t
 			size = next - 4;
 			payload += 4;
 		}
-		if (size > end - payload)
+		if (size > (size_t)(end - payload))
 			break;
 		const struct common c = common_read(payload, be);
 		const struct tracedat_plain *plain = &plains[c.id];
