@@ -6,6 +6,8 @@
 
 /* Bytes that a window reads at a time: enough to hide the cost of the system call, and less than the second-level cache. */
 #define WINDOW_DEFAULT (256u * 1024)
+/* What it reads far from where it read last. */
+#define WINDOW_FIRST (16u * 1024)
 /* The longest span that window_at() returns at once; longer payloads are walked in pieces. A larger request returns NULL, as one
  * past the end of the source does, so that no length in the input decides how much memory is allocated. */
 #define WINDOW_SPAN_MAX (4u * 1024 * 1024)

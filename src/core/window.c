@@ -76,6 +76,14 @@ static bool window_room(struct window *w, size_t length)
 	return w->buffer != NULL;
 }
 
+/* How much to read where no more is asked for. Many walks look at one header, or search on in several places by turns: far from
+ * what was read last, little is read, and the whole window only where more is asked for near there. */
+static size_t window_ahead(const struct window *w, uint64_t offset)
+{
+	const uint64_t whole = w->source->bundle->window, far = offset > w->base ? offset - w->base : w->base - offset;
+	return (size_t)(far > whole && whole > WINDOW_FIRST ? WINDOW_FIRST : whole);
+}
+
 const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
 {
 	static const uint8_t nothing[1];
@@ -85,7 +93,7 @@ const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
 		return NULL;
 	if (!length)
 		return nothing;
-	size_t want = w->source->bundle->window;
+	size_t want = window_ahead(w, offset);
 	/* Long requests of a search, each a little behind the one before: what is read lasts for many of them. */
 	if (offset >= w->base && offset - w->base < w->length / 2)
 		want += length;
