@@ -80,8 +80,9 @@ static bool window_room(struct window *w, size_t length)
  * what was read last, little is read, and the whole window only where more is asked for near there. */
 static size_t window_ahead(const struct window *w, uint64_t offset)
 {
-	const uint64_t whole = w->source->bundle->window, far = offset > w->base ? offset - w->base : w->base - offset;
-	return (size_t)(far > whole && whole > WINDOW_FIRST ? WINDOW_FIRST : whole);
+	const size_t whole = w->source->bundle->window;
+	const uint64_t far = offset < w->base ? w->base - offset : offset - w->base > w->length ? offset - w->base - w->length : 0;
+	return far > whole && whole > WINDOW_FIRST ? WINDOW_FIRST : whole;
 }
 
 const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
