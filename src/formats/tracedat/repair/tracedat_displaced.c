@@ -105,10 +105,9 @@ static void late_doubt(struct tracedat_walk *w, const struct tracedat_buffer *b,
  * too many. Whole pages of them leave the data aligned. */
 static bool data_moved(const struct tracedat_walk *w)
 {
-	return w->shape.version == 7 && FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_buffer_section) &&
-	       (FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_offset_alignment) ||
-		FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_unreferenced) ||
-		FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_range_eof));
+	return w->shape.version == 7 && TRACEDAT_ANY(w, TRACEDAT_RULE_v7_buffer_section) &&
+	       (TRACEDAT_ANY(w, TRACEDAT_RULE_cpu_offset_alignment) || TRACEDAT_ANY(w, TRACEDAT_RULE_data_unreferenced) ||
+		TRACEDAT_ANY(w, TRACEDAT_RULE_cpu_range_eof));
 }
 
 void tracedat_displaced_doubt(struct tracedat_walk *w)

@@ -276,6 +276,7 @@ bool tracedat_metadata_finish(struct tracedat_walk *w)
 		if (!w->meta.seen[k])
 			part_default(w, k);
 	w->findings = w->scratch;
+	w->events.garbled = NULL;
 	formats_complete(w);
 	w->findings = findings;
 	w->events.finding = format_finding;

@@ -165,9 +165,10 @@ bool tracedat_clock_said(const struct tracedat_walk *w, const struct tracedat_bu
 static bool clock_is_lost(const struct tracedat_walk *w)
 {
 	const struct tracedat_buffer *b = w->data.buffer_count ? &w->data.buffers[0] : NULL;
-	bool lost = w->dir.chain_cut || FINDINGS_ANY(w->s->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
-						     TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last,
-						     TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset);
+	bool lost = w->dir.chain_cut || w->follows[TRACEDAT_RULE_v7_done_target] || w->follows[TRACEDAT_RULE_v7_options_offset] ||
+		    FINDINGS_ANY(w->s->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
+				 TRACEDAT_RULE_v7_done_size, TRACEDAT_RULE_v7_done_not_last, TRACEDAT_RULE_v7_done_target,
+				 TRACEDAT_RULE_v7_options_offset);
 	return lost && w->dir.clock_option < 0 && b && tracedat_clock_said(w, b) &&
 	       tracedat_clock_known((const char *)b->clock.data, b->clock.size - 1);
 }

@@ -26,13 +26,12 @@ static bool is_verified(const struct tracedat_walk *w, const struct tracedat_cpu
 static bool places_damaged(const struct tracedat_walk *w)
 {
 	return w->data.errors || w->data.tables_cut ||
-	       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_range_eof, TRACEDAT_RULE_cpu_range_wrap,
-			    TRACEDAT_RULE_cpu_range_in_header, TRACEDAT_RULE_cpu_range_overlap, TRACEDAT_RULE_cpu_offset_alignment,
-			    TRACEDAT_RULE_cpu_count_range, TRACEDAT_RULE_data_unreferenced, TRACEDAT_RULE_v6_buffer_offset,
-			    TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section, TRACEDAT_RULE_v7_buffer_missing,
-			    TRACEDAT_RULE_v7_buffer_cpu_id, TRACEDAT_RULE_v7_buffer_cpu_outside_section,
-			    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
-			    TRACEDAT_RULE_v7_chunk_count);
+	       TRACEDAT_ANY(w, TRACEDAT_RULE_cpu_range_eof, TRACEDAT_RULE_cpu_range_wrap, TRACEDAT_RULE_cpu_range_in_header,
+			    TRACEDAT_RULE_cpu_range_overlap, TRACEDAT_RULE_cpu_offset_alignment, TRACEDAT_RULE_cpu_count_range,
+			    TRACEDAT_RULE_data_unreferenced, TRACEDAT_RULE_v6_buffer_offset, TRACEDAT_RULE_v7_buffer_layout,
+			    TRACEDAT_RULE_v7_buffer_section, TRACEDAT_RULE_v7_buffer_missing, TRACEDAT_RULE_v7_buffer_cpu_id,
+			    TRACEDAT_RULE_v7_buffer_cpu_outside_section, TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_option_size,
+			    TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_v7_chunk_count);
 }
 
 /* Whether data without a table was found for each CPU of the only buffer, so that the order alone says whose it is: a part
@@ -40,7 +39,7 @@ static bool places_damaged(const struct tracedat_walk *w)
 static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffer *b)
 {
 	if (w->shape.version != 6 || w->data.buffer_count != 1 || b->count != w->data.cpu_count ||
-	    FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_count_range))
+	    TRACEDAT_ANY(w, TRACEDAT_RULE_cpu_count_range))
 		return false;
 	for (size_t i = 0; i < w->dir.option_count; i++)
 		if (w->dir.options[i].id == TRACEDAT_BUFFER)
@@ -57,7 +56,7 @@ static bool all_found(const struct tracedat_walk *w, const struct tracedat_buffe
 static uint64_t page_inserted(const struct tracedat_walk *w)
 {
 	uint64_t first = UINT64_MAX;
-	for (size_t i = 0; i < w->data.buffer_count && FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_unreferenced); i++)
+	for (size_t i = 0; i < w->data.buffer_count && TRACEDAT_ANY(w, TRACEDAT_RULE_data_unreferenced); i++)
 		for (size_t j = 0; j < w->data.buffers[i].count; j++) {
 			const struct tracedat_cpu *c = &w->data.buffers[i].cpus[j];
 			first = c->repeated && c->from < first ? c->from : first;
@@ -150,17 +149,27 @@ static bool account_sections(struct tracedat_walk *w)
 	return unknown;
 }
 
+/* Whether anything but the end of the options was not reported because it follows from another finding. */
+static bool any_follows(const struct tracedat_walk *w)
+{
+	bool any = false;
+	for (unsigned rule = 0; rule < TRACEDAT_RULE_COUNT; rule++)
+		any |= w->follows[rule] && rule != TRACEDAT_RULE_v7_done_target;
+	return any;
+}
+
 static void account(struct tracedat_walk *w)
 {
 	struct plan *plan = w->s->plan;
 	uint64_t missing = 0;
 	/* A truncated file or invalid tables: the number of lost records is unknown. */
 	bool unknown = w->out.lost_is == TM_UNKNOWN_COUNT || w->data.errors ||
-		       FINDINGS_ANY(w->findings, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
+		       TRACEDAT_ANY(w, TRACEDAT_RULE_truncated_file, TRACEDAT_RULE_data_unreferenced,
 				    TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset);
 	/* A section with a wrong size may be complete. If there are other errors, its size may have been correct. */
 	uint64_t resized = findings_count(w->findings, TRACEDAT_RULE_v7_section_size);
-	unknown |= resized && findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target);
+	unknown |= resized && (any_follows(w) ||
+			       findings_errors(w->findings) > resized + findings_count(w->findings, TRACEDAT_RULE_v7_done_target));
 	unknown |= account_cpus(w, &missing);
 	if (!w->shape.old_ring)
 		tracedat_displaced_doubt(w);
@@ -175,10 +184,9 @@ static void account(struct tracedat_walk *w)
 				    w->shape.page_size));
 	plan_kept(plan, w->out.kept + w->pages.lines);
 	/* The kernel's statistics may know of more than was seen to be lost, unless it may be with another CPU or buffer. */
-	bool elsewhere = w->dir.chain_cut ||
-			 FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset,
-				      TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section,
-				      TRACEDAT_RULE_v7_buffer_missing, TRACEDAT_RULE_v7_buffer_cpu_id);
+	bool elsewhere = w->dir.chain_cut || TRACEDAT_ANY(w, TRACEDAT_RULE_data_tag_invalid, TRACEDAT_RULE_v6_buffer_offset,
+							  TRACEDAT_RULE_v7_buffer_layout, TRACEDAT_RULE_v7_buffer_section,
+							  TRACEDAT_RULE_v7_buffer_missing, TRACEDAT_RULE_v7_buffer_cpu_id);
 	if (missing > w->out.lost && findings_errors(w->findings) && !elsewhere)
 		plan_lost(plan, missing, TM_AT_LEAST);
 	else

@@ -392,21 +392,21 @@ static enum tracemend_status restore_compose(struct tracedat_restore *r)
 {
 	struct tracedat_walk *w = r->w;
 	struct plan *plan = r->scan->plan;
-	uint64_t errors_before = findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format);
+	const uint64_t shorter_before = w->pages.shorter;
 
 	w->findings = w->scratch;
 	/* The donor's own records do not count. */
 	free(w->events.unknown);
 	w->events.unknown = NULL;
 	w->pages.records = w->pages.fast = 0;
-	w->events.finding = NULL;
+	w->events.finding = w->events.garbled = NULL;
 	if (!buffers_make(r))
 		return w->status;
 	for (size_t i = 0; i < w->data.buffer_count; i++)
 		files_walk(r, &w->data.buffers[i]);
 	if (w->status != TM_OK)
 		return w->status;
-	if (!tracedat_restore_fits(r, findings_count(w->scratch, TRACEDAT_RULE_record_shorter_than_format) - errors_before))
+	if (!tracedat_restore_fits(r, w->pages.shorter - shorter_before))
 		return w->status != TM_OK ? w->status : TM_NOTHING;
 	r->scan->records = w->pages.records;
 	r->scan->fast = w->pages.fast;

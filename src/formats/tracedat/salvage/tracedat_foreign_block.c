@@ -163,8 +163,7 @@ static void beside_doubt(struct tracedat_walk *w, const struct tracedat_section 
 
 void tracedat_foreign_doubt(struct tracedat_walk *w)
 {
-	if (w->shape.version != 7 ||
-	    !FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_options_offset, TRACEDAT_RULE_v7_section_id_mismatch))
+	if (w->shape.version != 7 || !TRACEDAT_ANY(w, TRACEDAT_RULE_v7_options_offset, TRACEDAT_RULE_v7_section_id_mismatch))
 		return;
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		const struct tracedat_section *s = &w->dir.sections[i];

@@ -252,15 +252,14 @@ static bool data_shifted(const struct tracedat_walk *w)
 			if (c->length && !c->found && (!first || c->from < first->from))
 				first = c;
 		}
-	return first && (first->from != first->offset || first->begin_bad) &&
-	       FINDINGS_ANY(w->findings, TRACEDAT_RULE_cpu_offset_alignment);
+	return first && (first->from != first->offset || first->begin_bad) && TRACEDAT_ANY(w, TRACEDAT_RULE_cpu_offset_alignment);
 }
 
 /* The same for a section: it is longer or shorter than stated, and what follows it is not in its place. */
 static bool section_shifted(const struct tracedat_walk *w, unsigned id)
 {
-	if (!FINDINGS_ANY(w->findings, TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset,
-			  TRACEDAT_RULE_v7_section_id_mismatch, TRACEDAT_RULE_v7_buffer_section))
+	if (!TRACEDAT_ANY(w, TRACEDAT_RULE_v7_done_target, TRACEDAT_RULE_v7_options_offset, TRACEDAT_RULE_v7_section_id_mismatch,
+			  TRACEDAT_RULE_v7_buffer_section))
 		return false;
 	for (size_t i = 0; i < w->dir.section_count; i++)
 		if (w->dir.sections[i].id == id && w->dir.sections[i].size_bad)
@@ -294,7 +293,8 @@ void tracedat_metadata_doubt(struct tracedat_walk *w)
 			  findings_count(w->findings, TRACEDAT_RULE_v7_buffer_section);
 
 	texts_doubt(w);
-	if (w->meta.errors > (w->shape.version == 7 ? follow : 0) || !is_shifted(w, TRACEDAT_EVENT_FORMATS))
+	if (w->meta.errors > (w->shape.version == 7 ? follow : 0) || TRACEDAT_ANY(w, TRACEDAT_RULE_format_size_mismatch) ||
+	    !is_shifted(w, TRACEDAT_EVENT_FORMATS))
 		return;
 	for (size_t i = 0; i < w->events.count; i++) {
 		struct tracedat_event *e = &w->events.list[i];

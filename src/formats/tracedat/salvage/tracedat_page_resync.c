@@ -17,7 +17,8 @@ static bool payload_sound(const struct tracedat_page *p, const uint8_t *payload,
 		return false;
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
 	if (!e)
-		return id == w->events.blk_id || (w->events.lost && tracedat_pid_known(&w->texts, load_u32(payload + 4, p->be)));
+		return id == w->events.blk_id ||
+		       (w->events.lost && (!w->texts.cmdlines || tracedat_pid_known(&w->texts, load_u32(payload + 4, p->be))));
 	return !tracedat_size_odd(e, size) && tracedat_arrays_sound(&w->events, e, payload, size, p->be);
 }
 

@@ -1,6 +1,7 @@
 /* Pages that are not at their offset, since bytes were inserted or removed before them. */
 #include "formats/tracedat/decode/tracedat_codec.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
+#include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 /* Searches for a shifted page; each tries the offsets of two pages. */
@@ -78,12 +79,17 @@ static bool cpu_begins(struct tracedat_walk *w, uint64_t at, uint32_t page_size)
 }
 
 /* Moves the beginning of c, and the end of the CPU in front of it. */
-static void range_step(struct tracedat_walk *w, struct tracedat_cpu *c, struct tracedat_cpu *last, uint64_t from, bool earlier)
+static void range_step(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c, struct tracedat_cpu *last,
+		       uint64_t from, bool earlier)
 {
-	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_cpu_offset_alignment, from, w->shape.page_size,
-					     "the data of the CPU begins a page %s than its table says: a page was %s before",
-					     earlier ? "earlier" : "later", earlier ? "removed" : "inserted");
-	finding_path(fd, "CPU %u", c->cpu);
+	if (!tracedat_range_explained(w, TRACEDAT_RULE_cpu_offset_alignment, b, from - c->from)) {
+		struct finding *fd =
+			tracedat_report(w, TRACEDAT_RULE_cpu_offset_alignment, from, w->shape.page_size,
+					"the data of the CPU begins a page %s than its table says: a page was %s before",
+					earlier ? "earlier" : "later", earlier ? "removed" : "inserted");
+		finding_path(fd, "CPU %u", c->cpu);
+		tracedat_shift_note(w, fd, from - c->from);
+	}
 	if (last && last->length && last->from + last->length == c->from)
 		last->length = from - last->from;
 	/* It may have been cut at the end of the file, where it seemed to end. */
@@ -155,11 +161,11 @@ static int range_away(struct steps *s, const struct tracedat_buffer *b, const st
 }
 
 /* The first one has no other in front of it, but a page of its own. */
-static void first_step(struct tracedat_walk *w, struct tracedat_cpu *first, uint32_t size)
+static void first_step(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *first, uint32_t size)
 {
 	uint64_t before = first->length && first->from >= 2 * (uint64_t)size ? page_time(w, first->from - size, size) : 0;
 	if (before && before <= page_time(w, first->from, size))
-		range_step(w, first, NULL, first->from - size, true);
+		range_step(w, b, first, NULL, first->from - size, true);
 }
 
 /* Whether a page was removed from the metadata of version 6: data begins a page in front of where the table says, right behind the
@@ -188,7 +194,7 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 	if (!s.extra && !findings_errors(w->findings))
 		return;
 	if (data_is_early(&s, b)) {
-		range_step(w, &b->cpus[0], NULL, b->cpus[0].from - s.size, true);
+		range_step(w, b, &b->cpus[0], NULL, b->cpus[0].from - s.size, true);
 		b->cpus[0].length = b->cpus[0].size < real - b->cpus[0].from ? b->cpus[0].size : real - b->cpus[0].from;
 		s.stepped = true;
 	}
@@ -200,8 +206,8 @@ void tracedat_ranges_step(struct tracedat_walk *w, struct tracedat_buffer *b)
 		all_earlier |= away < 0 && i == 1;
 		s.stepped = true;
 		c->lost = false;
-		range_step(w, c, last, away < 0 ? c->from - s.size : c->from + s.size, away < 0);
+		range_step(w, b, c, last, away < 0 ? c->from - s.size : c->from + s.size, away < 0);
 	}
 	if (all_earlier)
-		first_step(w, &b->cpus[0], s.size);
+		first_step(w, b, &b->cpus[0], s.size);
 }

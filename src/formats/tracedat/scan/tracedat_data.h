@@ -113,6 +113,7 @@ struct tracedat_pages {
 	size_t given_count, given_capacity;
 	uint64_t records, lines; /* lines: those of them that are latency output */
 	uint64_t fast;		 /* records that the fast path took */
+	uint64_t shorter;	 /* records that are shorter than their format */
 	struct finding *ip_finding, *printk_finding, *pid_finding, *four_finding;
 };
 

@@ -30,8 +30,9 @@ struct tracedat_section {
 	bool searched;	 /* for data that no table names */
 	bool lost;	 /* its content cannot be used: repair leaves it out */
 	bool size_bad;
-	bool cut;      /* the file ends inside of it */
-	unsigned rule; /* why it is lost */
+	struct finding *resized; /* reports that it is longer or shorter than `declared`; NULL: it is not */
+	bool cut;		 /* the file ends inside of it */
+	unsigned rule;		 /* why it is lost */
 	const char *why;
 	struct finding *damage; /* its frame is damaged, which this reports, and its content is what was decoded before; NULL: it is
 				   complete */
@@ -57,6 +58,13 @@ struct tracedat_stat {
 	size_t option;
 };
 
+/* Bytes that are missing or inserted, so that what follows them is not where offsets say. */
+struct tracedat_shift {
+	struct finding *finding; /* the last one that may be about them, until it explains others; NULL: there is none */
+	uint64_t by;		 /* what is there is so far behind its offset, modulo 2^64 */
+	bool explains;
+};
+
 /* Options and sections. */
 struct tracedat_directory {
 	struct tracedat_option *options;
@@ -73,8 +81,9 @@ struct tracedat_directory {
 	bool tag_seen;			   /* v6: it is that of options */
 	unsigned resyncs;		   /* searches for options after damage: bounded */
 	struct finding *truncated;	   /* reports that the file is cut, and explains what is missing for that reason */
-	bool chain_cut;			   /* v7: options were behind the cut */
-	bool alone;			   /* v7: options name no section, and there is no other */
+	struct tracedat_shift shift;
+	bool chain_cut; /* v7: options were behind the cut */
+	bool alone;	/* v7: options name no section, and there is no other */
 };
 
 /* Whether the option is a heading of statistics; *h is its name then. */

@@ -198,10 +198,14 @@ static size_t list_entry(struct list *l, size_t at, unsigned *count)
 	}
 	if (measured) {
 		unsigned rule = size ? TRACEDAT_RULE_format_size_mismatch : TRACEDAT_RULE_format_size_zero;
-		fd = tracedat_block_report(w, rule, l->b, at, 8,
-					   "the size of this format is %llu, expected the %zu bytes of its text",
-					   (unsigned long long)size, measured);
-		finding_path(fd, "%s > %s", l->b->name, l->system);
+		if (!tracedat_garbled_explains(w, l->b) && (!size || !tracedat_size_explained(w, rule, l->b, measured - size))) {
+			fd = tracedat_block_report(w, rule, l->b, at, 8,
+						   "the size of this format is %llu, expected the %zu bytes of its text",
+						   (unsigned long long)size, measured);
+			finding_path(fd, "%s > %s", l->b->name, l->system);
+			tracedat_shift_note(w, fd, measured - size);
+			tracedat_garbled_note(w, l->b, fd);
+		}
 		/* A size that is nearly right: it may be the text that was hit. */
 		w->events.size_near = size < measured ? measured - size <= SIZE_NEAR : size - measured <= SIZE_NEAR;
 		(void)entry_parse(l, at, text, measured, count);
@@ -250,10 +254,13 @@ static void entry_report(struct list *l, size_t at, size_t stop)
 	struct tracedat_walk *w = l->w;
 	struct finding *fd = w->dir.truncated;
 
-	if (!entry_is_torn(l, at) || !tracedat_tail_explained(w, l->b, stop)) {
+	if (tracedat_garbled_explains(w, l->b)) {
+		fd = w->events.garbled;
+	} else if (!entry_is_torn(l, at) || !tracedat_tail_explained(w, l->b, stop)) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_format_size_mismatch, l->b, at, stop - at,
 					   "%zu bytes that are not an event format", stop - at);
 		finding_path(fd, "%s > %s", l->b->name, l->system);
+		tracedat_garbled_note(w, l->b, fd);
 	}
 	if (!w->events.finding)
 		w->events.finding = fd;
@@ -315,6 +322,7 @@ void tracedat_ftrace_parse(struct tracedat_walk *w, const struct tracedat_block 
 	uint32_t found;
 
 	w->meta.seen[1] = true;
+	w->events.garbled = NULL;
 	if (end - at < 4) {
 		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_ftrace_count_implausible,
 					      "no ftrace formats are left");
@@ -462,6 +470,7 @@ void tracedat_systems_parse(struct tracedat_walk *w, const struct tracedat_block
 	bool damaged = false;
 
 	w->meta.seen[2] = true;
+	w->events.garbled = NULL;
 	if (end - at < 4) {
 		(void)tracedat_pieces_literal(l.out, number, 4, TRACEDAT_RULE_system_count_implausible,
 					      "no event formats are left");

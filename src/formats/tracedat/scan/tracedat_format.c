@@ -20,7 +20,8 @@ static void id_parse(struct tracedat_format *p, size_t at, size_t end)
 	size_t first = at + 3;
 	while (first < end && p->text[first] == ' ')
 		first++;
-	if (!text_parse_u64(p->text + first, end - first, &p->id) || p->id == 0 || p->id > 65535) {
+	p->id_torn = !text_parse_u64(p->text + first, end - first, &p->id);
+	if (p->id_torn || p->id == 0 || p->id > 65535) {
 		char shown[TEXT_QUOTE_SIZE];
 		p->id_bad = true;
 		tracedat_format_report(p, TRACEDAT_RULE_event_id_range, at, end - at, "the ID is %s, expected 1 to 65535",

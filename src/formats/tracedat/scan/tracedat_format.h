@@ -18,10 +18,12 @@ struct tracedat_format {
 	size_t name_length;
 	uint64_t id;
 	bool id_known, id_bad;	   /* bad: it is invalid, or another event has it */
+	bool id_torn;		   /* it is no number */
 	size_t common, common_end; /* the common block in the text */
 	size_t own_end;
 	size_t print, print_end; /* the print fmt line */
 	bool fatal, print_bad;
+	struct finding *torn; /* reports that its text was hit, and explains what is wrong behind that; NULL: nothing did */
 	unsigned errors;
 };
 

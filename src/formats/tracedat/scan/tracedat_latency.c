@@ -26,7 +26,7 @@ uint64_t tracedat_latency_text(struct tracedat_walk *w, uint64_t from, uint64_t 
 		l.total += got;
 	}
 	/* Without its tag, text begins where nothing shows that it does. */
-	const bool untagged = FINDINGS_ANY(w->findings, TRACEDAT_RULE_data_tag_invalid);
+	const bool untagged = TRACEDAT_ANY(w, TRACEDAT_RULE_data_tag_invalid);
 	if ((l.hit || untagged) && w->s->plan && w->status == TM_OK)
 		tracedat_latency_doubt(w, from, from + l.whole);
 	text_end(w, &l, from + l.whole, to - from - l.whole);

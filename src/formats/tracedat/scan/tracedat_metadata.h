@@ -82,10 +82,12 @@ struct tracedat_event {
 	bool special;	 /* one of the above is set, or its ID is contested */
 	bool contested;	 /* another format has its ID */
 	const struct tracedat_block *block;
-	size_t text, text_size;	   /* of its format in the block */
-	bool doubtful;		   /* its name or its system was hit: its records are listed */
-	bool placeholder;	   /* made by repair for a format that is lost */
-	bool blind;		   /* its format is lost: nothing shows whether a record of it was hit */
+	size_t text, text_size; /* of its format in the block */
+	bool doubtful;		/* its name or its system was hit: its records are listed */
+	bool placeholder;	/* made by repair for a format that is lost */
+	bool blind;		/* its format is lost: nothing shows whether a record of it was hit */
+	struct finding *odd;	/* reports a record of odd_size bytes, which are too few or too many; NULL: none does */
+	uint32_t odd_size;
 	uint64_t hash;		   /* of system and name */
 	char system[24], name[40]; /* for messages; cut */
 };
@@ -116,15 +118,17 @@ struct tracedat_unknown {
 
 /* The events that the formats describe. */
 struct tracedat_events {
-	bool lost;		      /* some formats are lost */
-	bool trusted;		      /* no error was found in front of the pages */
-	bool doubtful;		      /* the name of the system that is parsed was hit */
-	bool size_near;		      /* the format that is parsed has nearly the size that is stated */
-	bool text_hit;		      /* the same for the text of the format that is parsed */
-	uint64_t *doubtful_ids;	      /* bitmap of its events; made when the first is met */
-	struct finding *finding;      /* the first finding about a lost format; it explains records without a format */
-	size_t systems;		      /* of the event formats */
-	uint16_t *index;	      /* by id: 1 + index in list; 65536 of them */
+	bool lost;		 /* some formats are lost */
+	bool trusted;		 /* no error was found in front of the pages */
+	bool doubtful;		 /* the name of the system that is parsed was hit */
+	bool size_near;		 /* the format that is parsed has nearly the size that is stated */
+	bool text_hit;		 /* the same for the text of the format that is parsed */
+	uint64_t *doubtful_ids;	 /* bitmap of its events; made when the first is met */
+	struct finding *finding; /* the first finding about a lost format; it explains records without a format */
+	struct finding *garbled; /* the first one about torn text in the compressed block that is parsed: what was decoded behind
+				    a hit is garbled wherever it repeats what was hit, which it explains */
+	size_t systems;		 /* of the event formats */
+	uint16_t *index;	 /* by id: 1 + index in list; 65536 of them */
 	struct tracedat_plain *plain; /* by id; 65536 of them */
 	struct tracedat_event *list;
 	size_t count, capacity;

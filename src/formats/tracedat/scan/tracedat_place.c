@@ -34,6 +34,22 @@ static struct finding *cpu_report_at(struct tracedat_walk *w, unsigned rule, con
 	return fd;
 }
 
+bool tracedat_range_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b, uint64_t by)
+{
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+	return tracedat_shift_explains(w, rule, section ? section + 1 : NULL, by);
+}
+
+/* Whether the data of the buffer ends `beyond` bytes behind the file because so many or more of its section are missing. */
+static bool end_explained(struct tracedat_walk *w, const struct tracedat_buffer *b, uint64_t beyond)
+{
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+	if (!section || !section->resized || section->size > section->declared || section->declared - section->size < beyond)
+		return tracedat_range_explained(w, TRACEDAT_RULE_cpu_range_eof, b, -beyond);
+	tracedat_follows(w, TRACEDAT_RULE_cpu_range_eof, section->resized);
+	return true;
+}
+
 /* Unaligned data: is the offset wrong, or was the data moved? */
 static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
@@ -72,9 +88,13 @@ static void range_moved(struct tracedat_walk *w, const struct tracedat_buffer *b
 {
 	if (place == UINT64_MAX || place_is_taken(w, place))
 		return;
-	(void)cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
-			 "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
-			 (unsigned long long)c->from, (unsigned long long)place);
+	if (!tracedat_range_explained(w, TRACEDAT_RULE_cpu_offset_alignment, b, place - c->from)) {
+		struct finding *fd =
+			cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
+				   "there is no page at 0x%llx but one at 0x%llx: bytes were inserted or removed before",
+				   (unsigned long long)c->from, (unsigned long long)place);
+		tracedat_shift_note(w, fd, place - c->from);
+	}
 	c->from = place;
 	c->sought = true;
 	/* Where its end seemed to be behind that of the file, it may be there. */
@@ -161,10 +181,13 @@ static void range_pages_away(struct tracedat_walk *w, const struct tracedat_buff
 		if ((step & 1 && away > c->offset) || place < w->prefix.header_end || !chunks_fill(w, place, c->size) ||
 		    changed_places(w, b, c, place))
 			continue;
-		(void)cpu_report(
-			w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
-			"the chunks at 0x%llx have another size, those at 0x%llx have it: bytes were inserted or removed before",
-			(unsigned long long)c->offset, (unsigned long long)place);
+		if (!tracedat_range_explained(w, TRACEDAT_RULE_cpu_offset_alignment, b, place - c->offset)) {
+			struct finding *fd = cpu_report(w, TRACEDAT_RULE_cpu_offset_alignment, b, c,
+							"the chunks at 0x%llx have another size, those at 0x%llx have it: "
+							"bytes were inserted or removed before",
+							(unsigned long long)c->offset, (unsigned long long)place);
+			tracedat_shift_note(w, fd, place - c->offset);
+		}
 		c->offset = place;
 		c->exact = true;
 		return;
@@ -189,7 +212,12 @@ static void range_measure(struct tracedat_walk *w, struct tracedat_cpu *c)
 		c->length = at - c->from;
 }
 
-static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct finding **eof)
+/* The first data that a table places behind the end of the file, and inside the header, which explain the others. */
+struct outside {
+	struct finding *eof, *header;
+};
+
+static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct outside *o)
 {
 	uint64_t size = tracedat_file_end(w), end;
 	struct finding *fd;
@@ -206,18 +234,23 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 				 (unsigned long long)c->offset, (unsigned long long)c->size);
 		c->lost = true;
 	} else if (c->offset < w->meta.stop || c->offset < w->prefix.header_end) {
-		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_in_header, b, c,
-				 "the table places the data at 0x%llx, inside the header", (unsigned long long)c->offset);
+		if (o->header)
+			finding_explains(o->header, 1);
+		else
+			o->header = cpu_report(w, TRACEDAT_RULE_cpu_range_in_header, b, c,
+					       "the table places the data at 0x%llx, inside the header",
+					       (unsigned long long)c->offset);
 		c->lost = true;
 	} else if (end > size) {
 		if (tracedat_cut_explains(w, w->shape.version == 6 && w->dir.truncated)) {
 			/* tables of instances are behind the end as well */
-		} else if (*eof) {
-			finding_explains(*eof, 1);
-		} else {
-			*eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
-					       "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
-					       (unsigned long long)end, (unsigned long long)size);
+		} else if (o->eof) {
+			finding_explains(o->eof, 1);
+		} else if (!end_explained(w, b, end - size)) {
+			o->eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
+						 "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
+						 (unsigned long long)end, (unsigned long long)size);
+			tracedat_shift_note(w, fd, size - end);
 		}
 		c->clipped = true;
 		if (c->offset >= size)
@@ -276,9 +309,12 @@ static void ranges_overlap(struct tracedat_walk *w)
 		if (!c)
 			continue;
 		const struct tracedat_buffer *owner = b->cpu ? b->buffer : a->buffer;
-		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_overlap, owner, c,
-				 "the data at 0x%llx to 0x%llx overlaps the range that begins at 0x%llx",
-				 (unsigned long long)b->from, (unsigned long long)b->to, (unsigned long long)a->from);
+		/* What was removed is missing to the first range, and the second begins so much earlier. */
+		const uint64_t moved = b->cpu ? b->cpu->from - b->cpu->offset : 0;
+		if (a->to - b->from != -moved || !tracedat_range_explained(w, TRACEDAT_RULE_cpu_range_overlap, owner, moved))
+			(void)cpu_report(w, TRACEDAT_RULE_cpu_range_overlap, owner, c,
+					 "the data at 0x%llx to 0x%llx overlaps the range that begins at 0x%llx",
+					 (unsigned long long)b->from, (unsigned long long)b->to, (unsigned long long)a->from);
 		w->data.errors = true;
 		if (a->cpu && b->from > a->from) {
 			/* The first range is too long: the second begins where its own entry says. */
@@ -519,7 +555,7 @@ static void other_find(struct tracedat_walk *w)
 
 void tracedat_data_place(struct tracedat_walk *w)
 {
-	struct finding *eof = NULL;
+	struct outside outside = { 0 };
 
 	tracedat_shape_decide(w);
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++)
@@ -542,7 +578,7 @@ void tracedat_data_place(struct tracedat_walk *w)
 	for (size_t i = 0; i < w->data.buffer_count && w->status == TM_OK; i++) {
 		struct tracedat_buffer *b = &w->data.buffers[i];
 		for (size_t j = 0; j < b->count; j++)
-			range_check(w, b, &b->cpus[j], &eof);
+			range_check(w, b, &b->cpus[j], &outside);
 		if (!b->compressed && !w->shape.old_ring)
 			tracedat_ranges_step(w, b);
 	}

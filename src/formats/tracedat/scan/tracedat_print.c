@@ -29,7 +29,7 @@ static void print_milder_at(struct print_state *state, unsigned rule, enum trace
 	va_list arguments;
 
 	state->errors += severity == TM_ERROR;
-	if (!p->block)
+	if (!p->block || tracedat_garbled_explains(p->w, p->block))
 		return;
 	size_t left = p->size - (at < p->size ? at : p->size);
 	struct finding *fd = tracedat_block_milder_at(p->w, rule, severity, p->block, p->base + at, left < 32 ? left : 32);

@@ -385,23 +385,42 @@ static void pid_check(struct tracedat_page *p, uint32_t at, uint32_t pid)
 						    "process %u is not among the saved command lines", pid);
 }
 
+/* Whether a record of the event with that size was reported: of many of one size the format is wrong, or they were hit alike. */
+static bool odd_again(const struct tracedat_event *e, uint32_t size)
+{
+	if (!e->odd || e->odd_size != size)
+		return false;
+	finding_explains(e->odd, 1);
+	return true;
+}
+
+static void odd_note(const struct tracedat_page *p, struct tracedat_event *e, uint32_t size, struct finding *fd)
+{
+	e->odd = p->w->findings == p->w->scratch ? NULL : fd;
+	e->odd_size = size;
+}
+
 /* A record of another size than its format. Returns true when it stays. */
-static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, const struct tracedat_event *e)
+static bool record_odd(struct tracedat_page *p, uint32_t at, uint32_t size, struct tracedat_event *e)
 {
 	if (size < e->fixed) {
 		if (p->emitting)
 			return false;
 		if (e->contested && p->w->events.unknown)
 			record_size(&p->w->events.unknown[e->id], size);
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
+		if (!odd_again(e, size))
+			odd_note(p, e, size,
+				 tracedat_page_report(p, TRACEDAT_RULE_record_shorter_than_format, p->head + at, 4 + size,
+						      "%s: the record has %u bytes, but its fields end at %u", e->name, size,
+						      e->fixed));
+		p->w->pages.shorter++;
 		p->bad++;
 		return true;
 	}
-	if (!p->emitting) {
-		(void)tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
-					   "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed);
-	}
+	if (!p->emitting && !odd_again(e, size))
+		odd_note(p, e, size,
+			 tracedat_page_report(p, TRACEDAT_RULE_record_longer_than_format, p->head + at, 4 + size,
+					      "%s: the record has %u bytes, but its fields end at %u", e->name, size, e->fixed));
 	/* Its size may have been hit: then it covers records, and their times are missing behind it. The hit may begin in front of
 	 * it. */
 	tracedat_page_doubt_before(p, at);
@@ -436,7 +455,7 @@ static void arrays_suspect(struct tracedat_page *p, const struct tracedat_event 
 	const uint32_t at = (uint32_t)(payload - p->data);
 
 	if (!p->emitting || !e->dynamic_count || e->loose || content_end(p, e, payload, size) == size ||
-	    !(findings_errors(w->findings) || FINDINGS_ANY(w->findings, TRACEDAT_RULE_record_data_loc_string)))
+	    !(findings_errors(w->findings) || TRACEDAT_ANY(w, TRACEDAT_RULE_record_data_loc_string)))
 		return;
 	record_suspect(p, payload, size);
 	if (p->unsure == UINT32_MAX)
@@ -469,7 +488,7 @@ static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, c
 			record_remove(p, at, total, delta, TRACEDAT_RULE_record_unknown_event_id);
 		return stays;
 	}
-	const struct tracedat_event *e = &w->events.list[index - 1];
+	struct tracedat_event *e = &w->events.list[index - 1];
 	if (tracedat_size_odd(e, size)) {
 		stays = record_odd(p, at, size, e);
 		if (!stays) {
@@ -496,7 +515,13 @@ static bool record_check(struct tracedat_page *p, uint32_t at, uint32_t total, c
 #define walk_stop(p, rule, ...) ((void)PLACE(rule), walk_stop_at((p), (rule), __VA_ARGS__))
 static uint32_t walk_stop_at(struct tracedat_page *p, unsigned rule, uint32_t at, uint32_t length, const char *what, uint32_t value)
 {
-	if (!p->failed)
+	struct tracedat_walk *w = p->w;
+	/* Without formats records look like this. */
+	const bool formless = w->events.lost && w->events.finding &&
+			      (rule == TRACEDAT_RULE_record_unknown_event_id || rule == TRACEDAT_RULE_record_data_length);
+	if (!p->failed && formless && !p->emitting)
+		tracedat_follows(w, rule, w->events.finding);
+	else if (!p->failed)
 		(void)tracedat_page_report_at(p, rule, p->head + at, length, "%s %u at byte %u of %u", what, value, at, p->limit);
 	p->failed = true;
 	p->stop_rule = rule;
@@ -574,6 +599,9 @@ static bool record_holds_records(struct tracedat_page *p, const struct tracedat_
 	}
 	if (e && !e->blind)
 		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
+	/* Where formats are lost, nearly all payloads hold something like a record: what stands behind it decides. */
+	if (!e && p->w->events.lost && (payload + size == p->limit || tracedat_page_chain(p, payload + size, false)))
+		return false;
 	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
 		if ((records_known(p, at) && tracedat_page_chain(p, at, false)) || (e && records_fill(p, at, to)))
 			return true;

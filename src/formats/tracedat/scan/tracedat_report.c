@@ -56,6 +56,20 @@ struct finding *tracedat_block_report_at(struct tracedat_walk *w, unsigned rule,
 	return fd;
 }
 
+void tracedat_follows(struct tracedat_walk *w, unsigned rule, struct finding *cause)
+{
+	finding_explains(cause, 1);
+	w->follows[rule] = true;
+}
+
+bool tracedat_any(const struct tracedat_walk *w, const unsigned *of, size_t count)
+{
+	bool any = findings_any(w->findings, of, count);
+	for (size_t i = 0; i < count && !any; i++)
+		any = w->follows[of[i]];
+	return any;
+}
+
 bool tracedat_cut_explains(struct tracedat_walk *w, bool follows)
 {
 	if (follows)
@@ -66,4 +80,58 @@ bool tracedat_cut_explains(struct tracedat_walk *w, bool follows)
 bool tracedat_tail_explained(struct tracedat_walk *w, const struct tracedat_block *b, size_t end)
 {
 	return tracedat_cut_explains(w, w->dir.truncated && b == &w->meta.v6 && end == b->size);
+}
+
+bool tracedat_shift_explains(struct tracedat_walk *w, unsigned rule, const struct tracedat_section *upto, uint64_t by)
+{
+	struct tracedat_shift *shift = &w->dir.shift;
+	struct finding *fd = by && shift->by == by ? shift->finding : NULL;
+	uint64_t sum = 0;
+
+	for (const struct tracedat_section *s = upto; by && s && s-- > w->dir.sections;) {
+		if (!s->resized)
+			continue;
+		sum += s->size - s->declared;
+		if (sum == by) {
+			fd = s->resized;
+			break;
+		}
+	}
+	if (!fd)
+		return false;
+	shift->explains |= fd == shift->finding;
+	tracedat_follows(w, rule, fd);
+	return true;
+}
+
+void tracedat_shift_note(struct tracedat_walk *w, struct finding *fd, uint64_t by)
+{
+	if (!w->dir.shift.explains && w->findings != w->scratch)
+		w->dir.shift = (struct tracedat_shift){ .finding = fd, .by = by };
+}
+
+bool tracedat_size_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, uint64_t by)
+{
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		const struct tracedat_section *s = &w->dir.sections[i];
+		if (&s->block == b && s->resized && !b->compressed && s->size - s->declared == by) {
+			tracedat_follows(w, rule, s->resized);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool tracedat_garbled_explains(struct tracedat_walk *w, const struct tracedat_block *b)
+{
+	if (!b->compressed || !w->events.garbled)
+		return false;
+	finding_explains(w->events.garbled, 1);
+	return true;
+}
+
+void tracedat_garbled_note(struct tracedat_walk *w, const struct tracedat_block *b, struct finding *fd)
+{
+	if (b->compressed && !w->events.garbled)
+		w->events.garbled = fd;
 }

@@ -163,6 +163,7 @@ static void section_measure(struct tracedat_walk *w, struct tracedat_section *se
 			     "the size of the section is %llu, expected %llu up to the next one",
 			     (unsigned long long)section->declared, (unsigned long long)section->size);
 	finding_path(fd, "section %s", tracedat_id_name(section->id));
+	section->resized = fd;
 }
 
 /* The section at `at` has header h, which leads to `next`, where there is no section. Carves: this section if its header or

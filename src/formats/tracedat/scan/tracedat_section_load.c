@@ -26,6 +26,11 @@ static struct finding *frame_damaged(struct tracedat_walk *w, const struct trace
 {
 	if (section->cut)
 		return w->dir.truncated;
+	if (section->resized) {
+		/* Bytes of it are missing, or too many. */
+		tracedat_follows(w, TRACEDAT_RULE_v7_block_decode, section->resized);
+		return section->resized;
+	}
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_block_decode, section->offset, 16 + section->size,
 					     "the compressed content is damaged after %zu decoded bytes", decoded);
 	finding_path(fd, "section %s", tracedat_id_name(section->id));

@@ -222,9 +222,11 @@ static bool lines_open_at(struct lines *l, unsigned rule, struct tracedat_walk *
 	uint64_t size = width == 4 ? load_u32(b->data + at, w->shape.big_endian) : load_u64(b->data + at, w->shape.big_endian);
 	bool cut = w->meta.cut && end == b->size; /* which is reported at the end of the file */
 	l->odd = size != end - at - width && !cut;
-	if (l->odd) {
-		(void)tracedat_block_report_at(w, rule, b, at, width, "the size is %llu, expected the %zu bytes of the text",
-					       (unsigned long long)size, end - at - width);
+	if (l->odd && !tracedat_size_explained(w, rule, b, end - at - width - size)) {
+		struct finding *fd = tracedat_block_report_at(w, rule, b, at, width,
+							      "the size is %llu, expected the %zu bytes of the text",
+							      (unsigned long long)size, end - at - width);
+		tracedat_shift_note(w, fd, end - at - width - size);
 	}
 	if (l->odd && size < end - at - width)
 		lines_repeated(l, end - at - width - (size_t)size);

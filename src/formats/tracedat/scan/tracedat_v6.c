@@ -377,8 +377,7 @@ static size_t options_read(struct tracedat_v6 *v, size_t at)
 /* Whether options were hit: with them the table behind them may be lost. */
 static bool options_hit(const struct tracedat_walk *w)
 {
-	return FINDINGS_ANY(w->findings, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done,
-			    TRACEDAT_RULE_data_tag_invalid);
+	return TRACEDAT_ANY(w, TRACEDAT_RULE_option_size, TRACEDAT_RULE_option_missing_done, TRACEDAT_RULE_data_tag_invalid);
 }
 
 static void rest_of_header(struct tracedat_v6 *v)

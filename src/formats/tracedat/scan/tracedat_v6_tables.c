@@ -418,12 +418,16 @@ static uint64_t table_elsewhere(struct tracedat_walk *w, struct tracedat_option 
 	uint64_t found = host ? 0 : unnamed_table(w);
 
 	found = table_of_another(w, o, found, at, count) ? 0 : found;
-	(void)tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
-				    "the table of instance %s is stated at 0x%llx, where %s%s", name, (unsigned long long)at,
-				    taken ? "that of another buffer is" : "there is none",
-				    host    ? "; the bytes of the offset are swapped"
-				    : found ? "; one is found at another offset"
-					    : "");
+	if (found && tracedat_shift_explains(w, TRACEDAT_RULE_v6_buffer_offset, NULL, found - at))
+		return found;
+	struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v6_buffer_offset, o->block, o->at, 8,
+						   "the table of instance %s is stated at 0x%llx, where %s%s", name,
+						   (unsigned long long)at, taken ? "that of another buffer is" : "there is none",
+						   host	   ? "; the bytes of the offset are swapped"
+						   : found ? "; one is found at another offset"
+							   : "");
+	if (found)
+		tracedat_shift_note(w, fd, found - at);
 	if (host || found)
 		return host ? swapped : found;
 	if (!taken && table_is_lost(w, at, count))

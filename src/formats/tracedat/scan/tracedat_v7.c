@@ -93,19 +93,56 @@ static bool chain_is_cut(struct tracedat_walk *w, uint64_t at)
 	return true;
 }
 
+/* The last section of the kind; -1: there is none. */
+static int section_of_id(const struct tracedat_directory *dir, unsigned id)
+{
+	for (size_t i = dir->section_count; i-- > 0;)
+		if (dir->sections[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+/* The index of the options section that the chain means by an offset; -1: there is none. */
+static int chain_target(struct tracedat_walk *w, unsigned rule, uint64_t at)
+{
+	int index = tracedat_section_at(&w->dir, at);
+
+	if (index >= 0 && w->dir.sections[index].id == TRACEDAT_DONE)
+		return index;
+	for (size_t i = 0; i < w->dir.section_count; i++) {
+		const struct tracedat_section *section = &w->dir.sections[i];
+		if (section->id == TRACEDAT_DONE && tracedat_shift_explains(w, rule, section, section->offset - at))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Reports that the first options are not at their offset. Where all that follows is moved, they are what shows it. */
+static void first_missing(struct tracedat_walk *w, uint64_t at)
+{
+	const int found = section_of_id(&w->dir, TRACEDAT_DONE);
+	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
+					     "the offset of the first options is 0x%llx, where there is no options section",
+					     (unsigned long long)at);
+	for (int i = 0; i <= found; i++)
+		if (w->dir.sections[i].id == TRACEDAT_DONE) {
+			tracedat_shift_note(w, fd, w->dir.sections[i].offset - at);
+			break;
+		}
+}
+
 static void chain_follow(struct tracedat_walk *w)
 {
 	uint64_t at = w->prefix.options_offset;
 	bool broken = false;
 
 	if (w->prefix.options_at) {
-		int first = tracedat_section_at(&w->dir, at);
-		if (first < 0 || w->dir.sections[first].id != TRACEDAT_DONE) {
+		int first = chain_target(w, TRACEDAT_RULE_v7_options_offset, at);
+		if (first >= 0) {
+			at = w->dir.sections[first].offset;
+		} else {
 			if (!chain_is_cut(w, at))
-				(void)tracedat_report(
-					w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
-					"the offset of the first options is 0x%llx, where there is no options section",
-					(unsigned long long)at);
+				first_missing(w, at);
 			broken = true;
 			at = 0;
 		}
@@ -124,8 +161,8 @@ static void chain_follow(struct tracedat_walk *w)
 		}
 		if (!next)
 			break;
-		int target = tracedat_section_at(&w->dir, next);
-		if (target < 0 || w->dir.sections[target].id != TRACEDAT_DONE) {
+		int target = chain_target(w, TRACEDAT_RULE_v7_done_target, next);
+		if (target < 0) {
 			if (!chain_is_cut(w, next))
 				(void)tracedat_block_report(
 					w, TRACEDAT_RULE_v7_done_target, &section->block, section->done + 6, 8,
@@ -141,7 +178,7 @@ static void chain_follow(struct tracedat_walk *w)
 			broken = true;
 			break;
 		}
-		at = next;
+		at = w->dir.sections[target].offset;
 	}
 	for (size_t i = 0; i < w->dir.section_count && w->status == TM_OK; i++) {
 		struct tracedat_section *section = &w->dir.sections[i];
@@ -173,15 +210,13 @@ static bool section_could_be(struct tracedat_directory *dir, const struct traced
 	       ((section->id != TRACEDAT_DONE || !section->reached) && section->id != TRACEDAT_BUFFER && !section->referenced);
 }
 
-static int section_of_id(const struct tracedat_directory *dir, unsigned id)
-{
-	for (size_t i = dir->section_count; i-- > 0;)
-		if (dir->sections[i].id == id)
-			return (int)i;
-	return -1;
-}
+/* What options say of the sections of each kind. */
+struct named {
+	int last[TRACEDAT_ID_LAST + 1];			/* index of the last that is named; -1: none is */
+	struct finding *dangling[TRACEDAT_ID_LAST + 1]; /* reports an offset without such a section; NULL: there is none */
+};
 
-static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, int last[TRACEDAT_ID_LAST + 1])
+static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, struct named *named)
 {
 	struct finding *fd;
 	int other = section_of_id(&w->dir, o->id);
@@ -195,7 +230,7 @@ static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, in
 			return;
 		}
 		w->dir.sections[other].referenced = true;
-		last[o->id] = other;
+		named->last[o->id] = other;
 		o->rule = TRACEDAT_RULE_v7_option_section_size;
 		o->why = "the offset of the section";
 		return;
@@ -204,12 +239,19 @@ static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, in
 	int index = tracedat_section_at(&w->dir, at);
 	if (index >= 0 && w->dir.sections[index].id == o->id) {
 		w->dir.sections[index].referenced = true;
-		last[o->id] = index;
+		named->last[o->id] = index;
 		return;
 	}
 	if (o->id == TRACEDAT_BTF_FILE || o->id == TRACEDAT_MODULES) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_dangling_23_25, o->block, o->at, 8, "no %s section at 0x%llx",
 					    tracedat_id_name(o->id), (unsigned long long)at);
+		return;
+	}
+	o->rule = TRACEDAT_RULE_v7_section_id_mismatch;
+	o->why = "the offset of the section";
+	if (other >= 0 && tracedat_shift_explains(w, o->rule, &w->dir.sections[other], w->dir.sections[other].offset - at)) {
+		w->dir.sections[other].referenced = true;
+		named->last[o->id] = other;
 		return;
 	}
 	fd = tracedat_block_finding(w, TRACEDAT_RULE_v7_section_id_mismatch, o->block, o->at, 8);
@@ -219,18 +261,18 @@ static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, in
 	else
 		finding_say(fd, "the section at 0x%llx has id %u, expected %u", (unsigned long long)at, w->dir.sections[index].id,
 			    o->id);
-	o->rule = TRACEDAT_RULE_v7_section_id_mismatch;
-	o->why = "the offset of the section";
 	if (index >= 0 && section_could_be(&w->dir, &w->dir.sections[index], o->id)) {
 		w->dir.sections[index].id = o->id;
 		w->dir.sections[index].referenced = true;
 		w->dir.sections[index].rule = TRACEDAT_RULE_v7_section_id_mismatch;
-		last[o->id] = index;
+		named->last[o->id] = index;
 	} else if (other >= 0) {
 		w->dir.sections[other].referenced = true;
-		last[o->id] = other;
+		named->last[o->id] = other;
+		tracedat_shift_note(w, fd, w->dir.sections[other].offset - at);
 	} else {
 		tracedat_option_drop(o, TRACEDAT_RULE_v7_section_id_mismatch, "an option whose section is not found");
+		named->dangling[o->id] = fd;
 	}
 }
 
@@ -271,8 +313,9 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
 	w->findings = findings;
 }
 
-/* Reports a section that no option names, or that is not there. index: of one with that id, or -1. */
-static void part_unnamed(struct tracedat_walk *w, unsigned id, int index)
+/* Reports a section that no option names, or that is not there. index: of one with that id, or -1. dangling: an offset that leads
+ * to none was reported. */
+static void part_unnamed(struct tracedat_walk *w, unsigned id, int index, struct finding *dangling)
 {
 	bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
 	if (tracedat_cut_explains(w, w->dir.chain_cut)) {
@@ -289,9 +332,14 @@ static void part_unnamed(struct tracedat_walk *w, unsigned id, int index)
 	/* Readers do not find a section that no option names. */
 	if (there && severity == TM_NOTE)
 		severity = TM_WARNING;
-	struct finding *fd = tracedat_milder(w, TRACEDAT_RULE_v7_mandatory_section, severity,
-					     there ? w->dir.sections[index].offset : w->source->size, there ? 16 : 0);
-	finding_say(fd, there ? "no option names the section of %s" : "there is no section of %s", tracedat_id_name(id));
+	struct finding *fd = dangling;
+	if (dangling) {
+		tracedat_follows(w, TRACEDAT_RULE_v7_mandatory_section, dangling);
+	} else {
+		fd = tracedat_milder(w, TRACEDAT_RULE_v7_mandatory_section, severity,
+				     there ? w->dir.sections[index].offset : w->source->size, there ? 16 : 0);
+		finding_say(fd, there ? "no option names the section of %s" : "there is no section of %s", tracedat_id_name(id));
+	}
 	if (id == TRACEDAT_EVENT_FORMATS && !there && !w->events.finding) {
 		w->events.finding = fd;
 		w->events.lost = true;
@@ -332,7 +380,7 @@ static bool options_stand_alone(const struct tracedat_walk *w)
 
 static void metadata(struct tracedat_walk *w)
 {
-	int last[TRACEDAT_ID_LAST + 1];
+	struct named named = { 0 };
 
 	w->dir.alone = options_stand_alone(w);
 	if (w->dir.alone) {
@@ -342,14 +390,14 @@ static void metadata(struct tracedat_walk *w)
 		return;
 	}
 	for (size_t i = 0; i <= TRACEDAT_ID_LAST; i++)
-		last[i] = -1;
+		named.last[i] = -1;
 	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
 		if (tracedat_id_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
-			pointer_check(w, &w->dir.options[i], last);
+			pointer_check(w, &w->dir.options[i], &named);
 	for (unsigned id = TRACEDAT_HEADER_INFO; id <= TRACEDAT_CMDLINES && w->status == TM_OK; id++) {
-		int index = last[id] >= 0 ? last[id] : section_of_id(&w->dir, id);
-		if (last[id] < 0)
-			part_unnamed(w, id, index);
+		int index = named.last[id] >= 0 ? named.last[id] : section_of_id(&w->dir, id);
+		if (named.last[id] < 0)
+			part_unnamed(w, id, index, named.dangling[id]);
 		if (index >= 0)
 			part_read(w, id, &w->dir.sections[index]);
 	}

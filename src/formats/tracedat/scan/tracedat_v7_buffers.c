@@ -186,15 +186,18 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 	int index = tracedat_section_at(&w->dir, at);
 
 	if (index < 0 || w->dir.sections[index].id != id) {
-		struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
-							   "no section of event data at 0x%llx", (unsigned long long)at);
-		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_section;
 		/* Of an unknown kind: its id was hit. */
 		if (index >= 0 && w->dir.sections[index].id > TRACEDAT_ID_LAST)
 			w->dir.sections[index].id = (uint16_t)id;
 		else
 			index = buffer_section_search(w, b, id, at);
+		if (index < 0 ||
+		    !tracedat_shift_explains(w, o->rule, &w->dir.sections[index], w->dir.sections[index].offset - at)) {
+			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
+								   "no section of event data at 0x%llx", (unsigned long long)at);
+			finding_path(fd, "buffer \"%s\"", b->name);
+		}
 	}
 	b->section = index;
 	if (index < 0) {

@@ -30,6 +30,7 @@ struct tracedat_walk {
 	struct tracedat_data data;
 	struct tracedat_pages pages;
 	struct tracedat_output out;
+	bool follows[TRACEDAT_RULE_COUNT]; /* what would have been reported as the rule follows from another finding */
 };
 
 /* Where the file ends, or another trace.dat begins in it. */
