@@ -1,7 +1,6 @@
 /* Pages that are not at their offset, since bytes were inserted or removed before them. */
 #include "formats/tracedat/decode/tracedat_codec.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
-#include "formats/tracedat/scan/tracedat_place.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
 /* Searches for a shifted page; each tries the offsets of two pages. */

@@ -34,12 +34,6 @@ static struct finding *cpu_report_at(struct tracedat_walk *w, unsigned rule, con
 	return fd;
 }
 
-bool tracedat_range_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b, uint64_t by)
-{
-	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
-	return tracedat_shift_explains(w, rule, section ? section + 1 : NULL, by);
-}
-
 /* Whether the data of the buffer ends `beyond` bytes behind the file because so many or more of its section are missing. */
 static bool end_explained(struct tracedat_walk *w, const struct tracedat_buffer *b, uint64_t beyond)
 {
@@ -217,18 +211,12 @@ struct outside {
 	struct finding *eof, *header;
 };
 
-static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct outside *o)
+/* Data that its table places outside of the file, or inside the header, in whole or in part. */
+static void range_outside(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c, struct outside *o)
 {
-	uint64_t size = tracedat_file_end(w), end;
-	struct finding *fd;
+	const uint64_t size = tracedat_file_end(w);
+	uint64_t end;
 
-	if (b->compressed && !b->text)
-		range_pages_away(w, b, c);
-	c->from = c->offset;
-	c->length = c->size;
-	c->limit = 0;
-	if (!c->size)
-		return;
 	if (__builtin_add_overflow(c->offset, c->size, &end)) {
 		(void)cpu_report(w, TRACEDAT_RULE_cpu_range_wrap, b, c, "the sum of offset 0x%llx and size 0x%llx exceeds 64 bits",
 				 (unsigned long long)c->offset, (unsigned long long)c->size);
@@ -243,14 +231,14 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		c->lost = true;
 	} else if (end > size) {
 		if (tracedat_cut_explains(w, w->shape.version == 6 && w->dir.truncated)) {
-			/* tables of instances are behind the end as well */
+			/* Tables of instances are behind the end as well. */
 		} else if (o->eof) {
 			finding_explains(o->eof, 1);
 		} else if (!end_explained(w, b, end - size)) {
-			o->eof = fd = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
-						 "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
-						 (unsigned long long)end, (unsigned long long)size);
-			tracedat_shift_note(w, fd, size - end);
+			o->eof = cpu_report(w, TRACEDAT_RULE_cpu_range_eof, b, c,
+					    "the table places the end of the data at 0x%llx, but the file ends at 0x%llx",
+					    (unsigned long long)end, (unsigned long long)size);
+			tracedat_shift_note(w, o->eof, size - end);
 		}
 		c->clipped = true;
 		if (c->offset >= size)
@@ -258,6 +246,21 @@ static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 		else
 			c->length = size - c->offset;
 	}
+}
+
+static void range_check(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_cpu *c, struct outside *o)
+{
+	const uint64_t size = tracedat_file_end(w);
+	struct finding *fd;
+
+	if (b->compressed && !b->text)
+		range_pages_away(w, b, c);
+	c->from = c->offset;
+	c->length = c->size;
+	c->limit = 0;
+	if (!c->size)
+		return;
+	range_outside(w, b, c, o);
 	if (c->lost) {
 		c->length = 0;
 		w->data.errors = true;

@@ -16,10 +16,6 @@ struct tracedat_range *tracedat_ranges_list(struct tracedat_walk *w, size_t *cou
 /* Whether a plausible page stands there. */
 bool tracedat_page_at(struct tracedat_walk *w, uint64_t at, uint32_t size);
 
-/* Whether data of the buffer is `by` bytes (modulo 2^64) behind where its table says for a reason that was reported: counts it
- * there instead of reporting the rule. */
-bool tracedat_range_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b, uint64_t by);
-
 /* Locates the pages of each CPU: checks tables, carves lost ranges. */
 void tracedat_data_place(struct tracedat_walk *w);
 

@@ -104,6 +104,12 @@ bool tracedat_shift_explains(struct tracedat_walk *w, unsigned rule, const struc
 	return true;
 }
 
+bool tracedat_range_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b, uint64_t by)
+{
+	const struct tracedat_section *section = b->section >= 0 ? &w->dir.sections[b->section] : NULL;
+	return tracedat_shift_explains(w, rule, section ? section + 1 : NULL, by);
+}
+
 void tracedat_shift_note(struct tracedat_walk *w, struct finding *fd, uint64_t by)
 {
 	if (!w->dir.shift.explains && w->findings != w->scratch)

@@ -10,6 +10,7 @@
 
 struct tracedat_walk;
 struct tracedat_block;
+struct tracedat_buffer;
 struct tracedat_section;
 
 /* In the file, clamped to it. */
@@ -54,6 +55,9 @@ bool tracedat_shift_explains(struct tracedat_walk *w, unsigned rule, const struc
 bool tracedat_garbled_explains(struct tracedat_walk *w, const struct tracedat_block *b);
 /* fd reports torn text of the block. */
 void tracedat_garbled_note(struct tracedat_walk *w, const struct tracedat_block *b, struct finding *fd);
+/* Whether data of the buffer is `by` bytes (modulo 2^64) behind where its table says for a reason that was reported: counts it
+ * there instead of reporting the rule. */
+bool tracedat_range_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_buffer *b, uint64_t by);
 /* fd tells of what may have moved others by so much. */
 void tracedat_shift_note(struct tracedat_walk *w, struct finding *fd, uint64_t by);
 /* Whether that a part of the block is `by` bytes longer than stated was reported of its section. */
