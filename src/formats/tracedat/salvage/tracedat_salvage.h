@@ -107,6 +107,11 @@ void tracedat_gaps_doubt_over(struct tracedat_walk *w, const struct tracedat_buf
 /* Lists lines of latency output in [from, to) that the kernel does not write, and those beside them. A line was hit. */
 void tracedat_latency_doubt(struct tracedat_walk *w, uint64_t from, uint64_t to);
 
+/* ---- tracedat_page_copy.c ---- */
+
+/* Reports and lists pages of a CPU that are those of another. The data is walked, and compared with the statistics. */
+void tracedat_pages_compare(struct tracedat_walk *w);
+
 /* ---- tracedat_page_shift.c ---- */
 
 /* After inserted or removed pages: moves the ranges of CPUs that follow each other to where time steps back. */

@@ -348,6 +348,7 @@ void tracedat_cpus_walk(struct tracedat_walk *w)
 			cpu_compare(w, b, &b->cpus[j]);
 		}
 	}
+	tracedat_pages_compare(w);
 	if (w->data.latency && w->status == TM_OK)
 		w->data.latency_stop = tracedat_latency_text(w, w->data.latency_at, w->source->size);
 }
