@@ -18,7 +18,7 @@ struct census {
 	uint32_t loads[CENSUS_LOADS + 1]; /* numbers of facilities, but of the one that compact events have; one more: too many */
 	unsigned load_count;
 	uint64_t events;
-	bool exact; /* the first block with data ended where it should */
+	bool exact; /* the first block with data has declarations only, and ended where it should */
 	bool first_only;
 };
 
@@ -81,6 +81,7 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 {
 	const struct lttng_stream in = lttng_stream_open(t, f, frame->offset);
 	uint64_t limit = block_limit(t, f, frame), rel = t->coding.layout->size, stamp = 0;
+	bool strays = false;
 
 	if (limit <= rel)
 		return;
@@ -99,12 +100,13 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 				take_load(c, &d);
 		}
 		c->events++;
+		strays |= defect == EVENT_SIZE || !lttng_event_declares(&in, &e);
 		if (e.end <= rel)
 			break;
 		rel = e.end;
 		stamp = e.stamp;
 	}
-	c->exact |= rel == limit;
+	c->exact |= rel == limit && !strays;
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
 }
