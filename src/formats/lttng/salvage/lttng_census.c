@@ -18,7 +18,7 @@ struct census {
 	uint32_t loads[CENSUS_LOADS + 1]; /* numbers of facilities, but of the one that compact events have; one more: too many */
 	unsigned load_count;
 	uint64_t events;
-	bool exact; /* the first block with data has declarations only, and ended where it should */
+	enum lttng_fit fit; /* of the first block with data */
 	bool first_only;
 };
 
@@ -106,7 +106,8 @@ static void census_block(struct lttng_trace *t, struct lttng_file *f, const stru
 		rel = e.end;
 		stamp = e.stamp;
 	}
-	c->exact |= rel == limit && !strays;
+	if (rel == limit && c->fit != LTTNG_FITS)
+		c->fit = strays ? LTTNG_FITS_LOOSELY : LTTNG_FITS;
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
 }
@@ -130,11 +131,11 @@ static void census_take(struct lttng_trace *t, struct census *c)
 	}
 }
 
-uint64_t lttng_census_fits(struct lttng_trace *t)
+enum lttng_fit lttng_census_fit(struct lttng_trace *t)
 {
 	struct census c = { .first_only = true };
 	census_take(t, &c);
-	return c.exact ? c.events : 0;
+	return c.events ? c.fit : LTTNG_FITS_NOT;
 }
 
 /* ---- numbers of facilities ---- */

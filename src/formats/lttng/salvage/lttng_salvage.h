@@ -20,9 +20,10 @@ bool lttng_header_plausible(const struct lttng_layout *l, const struct lttng_hea
 /* lttng_census.c: what the declarations of the trace agree on, before anything is judged. */
 /* The sizes that most declarations give: t->coding.sizes, t->declared.sizes_known. */
 void lttng_census(struct lttng_trace *t);
-/* Whether what the declarations gave so far is no worse than by another layout: events of the first metadata block that are
- * whole, ending where the data does. 0: they do not. */
-uint64_t lttng_census_fits(struct lttng_trace *t);
+/* How the first metadata block of a file, the one of all files that fits best, reads by the layout: its events end where the data
+ * does, and (not loosely) all are declarations of the size that they state. */
+enum lttng_fit { LTTNG_FITS_NOT, LTTNG_FITS_LOOSELY, LTTNG_FITS };
+enum lttng_fit lttng_census_fit(struct lttng_trace *t);
 /* Whether the sizes can be those of the machine that the headers tell of. */
 bool lttng_sizes_plausible(const struct lttng_trace *t, const struct lttng_sizes *s);
 

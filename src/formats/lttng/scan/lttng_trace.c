@@ -100,7 +100,8 @@ static bool relay(struct lttng_trace *t, const struct lttng_layout *was)
 static void judge_literal(struct lttng_trace *t)
 {
 	const struct lttng_layout *was = t->coding.layout;
-	if (was->major != 1 || was->literal || lttng_census_fits(t))
+	const enum lttng_fit fit = was->major == 1 && !was->literal ? lttng_census_fit(t) : LTTNG_FITS;
+	if (fit == LTTNG_FITS)
 		return;
 	struct lttng_header want = t->constants.want;
 	t->coding.layout++;
@@ -111,7 +112,7 @@ static void judge_literal(struct lttng_trace *t)
 			t->constants.want.v[LF_SEC] = t->files.list[i].first.v[LF_SEC];
 			t->constants.want.v[LF_SUBSEC] = t->files.list[i].first.v[LF_SUBSEC];
 		}
-	if (lttng_census_fits(t)) {
+	if (lttng_census_fit(t) > fit) {
 		/* The headers were compared by the other layout. */
 		t->constants.doubted = NULL;
 		finding_report(t->s->findings, LTTNG_RULE_seed_literal_start_time, NULL, 0, 0,
