@@ -172,7 +172,9 @@ static bool size_usual(const struct lttng_trace *t, const struct lttng_file *f, 
 	uint64_t file = f->source->size;
 	if (!size_possible(t, claimed) || claimed > SIZE_TRUSTED_MAX || claimed < LTTNG_PAGE)
 		return false;
-	return power_of_two(claimed) || (!power_of_two(file) && (claimed > file || file % claimed == 0));
+	/* Behind the end of a file that is cut, it is at least one of whole pages. */
+	const bool cut = claimed > file && claimed % LTTNG_PAGE == 0;
+	return power_of_two(claimed) || (!power_of_two(file) && (cut || file % claimed == 0));
 }
 
 /* One block, as long as a tracer would have made it. */
