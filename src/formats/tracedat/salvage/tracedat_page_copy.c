@@ -8,7 +8,7 @@
 
 /* Pages of a capture in which copies are looked for, and pairs of pages of one time that are compared: bounds of memory and work.
  */
-#define COPY_PAGES_MAX (1u << 20)
+#define COPY_PAGES_MAX (1u << 16)
 #define COPY_PAIRS_MAX 256u
 
 struct copy_page {
