@@ -17,12 +17,26 @@ bool tracedat_frame_begins(enum tracedat_codec codec, const uint8_t *data, size_
 	       ((unsigned)data[0] << 8 | data[1]) % 31 == 0 && !(data[1] & 0x20);
 }
 
-static bool decode_zstd(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
-			struct tracedat_decoded *d)
+/* A frame that is whole and fits: it is decoded where it is to be, while a stream is decoded elsewhere and copied. False: it is
+ * neither, or memory is short. */
+static bool decode_zstd_whole(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			      struct tracedat_decoded *d)
 {
 	d->fits = true;
 	if (!decoder->zstd)
 		decoder->zstd = ZSTD_createDCtx();
+	d->consumed = decoder->zstd ? ZSTD_findFrameCompressedSize(data, size) : 0;
+	if (!d->consumed || ZSTD_isError(d->consumed))
+		return false;
+	d->size = ZSTD_decompressDCtx(decoder->zstd, out, room, data, d->consumed);
+	return !ZSTD_isError(d->size);
+}
+
+/* Any frame: what a broken one still gives, and where it is too long. */
+static bool decode_zstd(struct tracedat_decoder *decoder, const uint8_t *data, size_t size, uint8_t *out, size_t room,
+			struct tracedat_decoded *d)
+{
+	d->fits = true;
 	if (!decoder->zstd) {
 		decoder->no_memory = true;
 		return false;
@@ -99,7 +113,7 @@ bool tracedat_decode(struct tracedat_decoder *decoder, enum tracedat_codec codec
 	if (!tracedat_frame_begins(codec, data, size))
 		return false;
 	if (codec == TRACEDAT_ZSTD)
-		return decode_zstd(decoder, data, size, out, room, d);
+		return decode_zstd_whole(decoder, data, size, out, room, d) || decode_zstd(decoder, data, size, out, room, d);
 	return decode_deflate(decoder, data, size, out, room, d) || decode_zlib(decoder, data, size, out, room, d);
 }
 
