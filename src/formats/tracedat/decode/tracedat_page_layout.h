@@ -25,9 +25,11 @@ struct tracedat_word {
 	uint32_t skip;	/* bytes before the payload of a data record */
 };
 
-/* Reads the word at data[at, length), at + 4 <= length. False: its length is invalid or passes the end. */
+/* Reads the word at data[at, length). False: it is not there, or its length is invalid or passes the end. */
 static inline bool tracedat_word_read(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *word)
 {
+	if (at > length || length - at < 4)
+		return false;
 	uint32_t first = load_u32(data + at, be);
 	word->type = be ? first >> 27 : first & 31;
 	word->delta = be ? first & TRACEDAT_WORD_DELTA_MAX : first >> 5;
