@@ -82,6 +82,7 @@ struct tracedat_directory {
 	unsigned resyncs;		   /* searches for options after damage: bounded */
 	struct finding *truncated;	   /* reports that the file is cut, and explains what is missing for that reason */
 	struct tracedat_shift shift;
+	uint32_t looks; /* sections that were looked at for what explains an offset or a size: bounded */
 	bool chain_cut; /* v7: options were behind the cut */
 	bool alone;	/* v7: options name no section, and there is no other */
 };

@@ -82,13 +82,21 @@ bool tracedat_tail_explained(struct tracedat_walk *w, const struct tracedat_bloc
 	return tracedat_cut_explains(w, w->dir.truncated && b == &w->meta.v6 && end == b->size);
 }
 
+/* Captures have some ten sections. Of more than these looks, in all, what is found is reported by itself. */
+#define LOOKS_MAX (1u << 20)
+
+static bool look(struct tracedat_walk *w)
+{
+	return w->dir.looks < LOOKS_MAX && ++w->dir.looks;
+}
+
 bool tracedat_shift_explains(struct tracedat_walk *w, unsigned rule, const struct tracedat_section *upto, uint64_t by)
 {
 	struct tracedat_shift *shift = &w->dir.shift;
 	struct finding *fd = by && shift->by == by ? shift->finding : NULL;
 	uint64_t sum = 0;
 
-	for (const struct tracedat_section *s = upto; by && s && s-- > w->dir.sections;) {
+	for (const struct tracedat_section *s = upto; by && s && s-- > w->dir.sections && look(w);) {
 		if (!s->resized)
 			continue;
 		sum += s->size - s->declared;
@@ -118,7 +126,7 @@ void tracedat_shift_note(struct tracedat_walk *w, struct finding *fd, uint64_t b
 
 bool tracedat_size_explained(struct tracedat_walk *w, unsigned rule, const struct tracedat_block *b, uint64_t by)
 {
-	for (size_t i = 0; i < w->dir.section_count; i++) {
+	for (size_t i = 0; i < w->dir.section_count && look(w); i++) {
 		const struct tracedat_section *s = &w->dir.sections[i];
 		if (&s->block == b && s->resized && !b->compressed && s->size - s->declared == by) {
 			tracedat_follows(w, rule, s->resized);

@@ -120,11 +120,10 @@ static int chain_target(struct tracedat_walk *w, unsigned rule, uint64_t at)
 /* Reports that the first options are not at their offset. Where all that follows is moved, they are what shows it. */
 static void first_missing(struct tracedat_walk *w, uint64_t at)
 {
-	const int found = section_of_id(&w->dir, TRACEDAT_DONE);
 	struct finding *fd = tracedat_report(w, TRACEDAT_RULE_v7_options_offset, w->prefix.options_at, 8,
 					     "the offset of the first options is 0x%llx, where there is no options section",
 					     (unsigned long long)at);
-	for (int i = 0; i <= found; i++)
+	for (size_t i = 0; i < w->dir.section_count; i++)
 		if (w->dir.sections[i].id == TRACEDAT_DONE) {
 			tracedat_shift_note(w, fd, w->dir.sections[i].offset - at);
 			break;
