@@ -1,5 +1,5 @@
-/* Threads work on the data of a CPU ahead of the walk: they decode its compressed chunks, or read its pages, and find out of which
- * pages all records are plain. Of the walk they read the shape, the formats and the texts, which do not change while a CPU is
+/* Threads work on the data of a CPU ahead of the walk: they decode its compressed chunks, or read its pages, and find out what the
+ * fast path takes of them. Of the walk they read the shape, the formats and the texts, which do not change while a CPU is
  * walked, but for process ids that are added: a page that was judged without one is walked in the usual way. */
 #include "formats/tracedat/scan/tracedat_ahead.h"
 
@@ -64,7 +64,8 @@ static void pages_work(struct piece *p)
 		const uint8_t *page = p->frame + i * p->page_size;
 		p->plain[i] = there && tracedat_page_plausible(w, page, p->page_size, NULL) &&
 			      tracedat_page_tail_zero(&w->shape, page, p->page_size) &&
-			      tracedat_fast_page(w, page, p->page_size, &p->runs[i]);
+			      tracedat_fast_begin(w, page, p->page_size, &p->runs[i]) && p->runs[i].records &&
+			      p->runs[i].at == p->runs[i].limit;
 	}
 }
 

@@ -115,7 +115,7 @@ struct chunks {
 	uint64_t at, limit;
 	uint32_t declared, count, kept;
 	bool lost;
-	bool plain; /* the fast path takes all records of the chunk at hand: w->pages.runs */
+	bool plain; /* what the fast path takes of the chunk at hand is known: w->pages.runs */
 	/* Of the last chunk, which is kept where its length is not 0: the one in front of it is lost as well. */
 	uint64_t last, last_length;
 	bool lone, behind_lost;

@@ -78,6 +78,25 @@ bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *dat
 	return !v.count;
 }
 
+/* Passes the record at r->at, which the fast path leaves. False: it may contradict what others say. */
+static bool record_pass(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r)
+{
+	const bool be = w->shape.big_endian;
+	struct tracedat_word word;
+
+	if (!tracedat_word_read(data, r->at, r->limit, be, &word) || word.type >= TRACEDAT_WORD_PADDING)
+		return false;
+	const uint8_t *payload = data + r->at + word.skip;
+	const uint32_t size = word.total - word.skip, id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, be) : 0;
+	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
+	if (!id || !e || size < e->fixed || load_u32(payload + 4, be) > TRACEDAT_PID_MAX ||
+	    !tracedat_arrays_sound(&w->events, e, payload, size, be))
+		return false;
+	r->time += word.delta;
+	r->at += word.total;
+	return true;
+}
+
 bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size,
 			  struct tracedat_run runs[TRACEDAT_CHUNK_PAGES])
 {
@@ -87,10 +106,16 @@ bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, si
 	if (w->s->slow || size % page_size || pages > TRACEDAT_CHUNK_PAGES)
 		return false;
 	for (size_t i = 0; i < pages; i++) {
-		struct tracedat_run *run = &runs[i];
-		if (!tracedat_fast_page(w, data + i * page_size, page_size, run) || run->from + STEP_BACK_MAX < time)
+		const uint8_t *page = data + i * page_size;
+		if (!tracedat_fast_begin(w, page, page_size, &runs[i]) || runs[i].from + STEP_BACK_MAX < time)
 			return false;
-		time = run->time;
+		struct tracedat_run rest = runs[i];
+		for (; rest.at != rest.limit; tracedat_fast_more(w, page, &rest))
+			if (!record_pass(w, page + tracedat_page_data(&w->shape), &rest))
+				return false;
+		if (!rest.at)
+			return false;
+		time = rest.time;
 	}
 	return true;
 }

@@ -100,7 +100,7 @@ struct tracedat_given {
 struct tracedat_pages {
 	uint8_t *chunk; /* one decoded chunk */
 	size_t chunk_capacity;
-	struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]; /* of its pages, where the fast path takes all of them */
+	struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]; /* of its pages, where that is known */
 	uint8_t *previous;				/* the page before, when it was in another chunk */
 	uint8_t *next;					/* the page behind, where it has to be judged */
 	uint64_t decoded;				/* bytes decoded so far */

@@ -266,48 +266,88 @@ static ALWAYS_INLINE struct common common_read(const uint8_t *payload, bool be)
 	return (struct common){ v & 0xffff, v >> 16 & 255, v >> 24 & 255, (uint32_t)(v >> 32) };
 }
 
-/* Takes records from r->at on; a copy for each byte order. */
+/* The first word of a record: its type, which is its size in words of 4 bytes where it has no count, and its time. */
+struct head {
+	uint32_t type, delta;
+};
+
+static ALWAYS_INLINE struct head head_read(const uint8_t *p, bool be)
+{
+	const uint32_t word = load_u32(p, be);
+	return be ? (struct head){ word >> 27, word & TRACEDAT_WORD_DELTA_MAX } : (struct head){ word & 31, word >> 5 };
+}
+
+/* Takes the record at r->at, or an extension of its time; false: it is left. */
+static NEVER_INLINE bool fast_one(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
+{
+	const uint8_t *p = data + r->at, *payload = p + 4;
+	if (r->limit - r->at < 4 + TRACEDAT_COMMON_MIN)
+		return false;
+	const struct head head = head_read(p, be);
+	uint32_t size = 4 * head.type;
+	if (head.type < 3 || head.type > 28) {
+		const uint32_t next = load_u32(payload, be);
+		if (head.type == TRACEDAT_WORD_EXTEND) {
+			r->time += ((uint64_t)next << 27) + head.delta;
+			r->at += 8;
+			return true;
+		}
+		if (head.type || next < 4 + TRACEDAT_COMMON_MIN || next & 3)
+			return false;
+		size = next - 4;
+		payload += 4;
+	}
+	if (size > r->limit - (uint32_t)(payload - data))
+		return false;
+	const struct common c = common_read(payload, be);
+	const struct tracedat_plain *plain = &w->events.plain[c.id];
+	if (!tracedat_pid_known(&w->texts, c.pid) || tracedat_flags_odd(c.flags, c.preempt) ||
+	    (size - plain->fixed > plain->slack && !special_plain(w, payload, size, be)))
+		return false;
+	r->time += head.delta;
+	r->last = r->at;
+	r->at = (uint32_t)(payload - data) + size;
+	r->records++;
+	return true;
+}
+
+/* What was decompressed, or copied, is not in the fastest cache: memory is asked for this many bytes in front of the record. The
+ * address may be behind the page; nothing is read from there. */
+#define FAST_AHEAD 512u
+static ALWAYS_INLINE void fetch_ahead(const uint8_t *data, uint32_t at)
+{
+	__builtin_prefetch((const void *)((uintptr_t)data + at + FAST_AHEAD));
+}
+
+/* Takes records from r->at on; a copy for each byte order. The loop inside calls nothing: all that it needs is in registers. */
 static ALWAYS_INLINE void fast_walk(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
 {
 	const struct tracedat_plain *const plains = w->events.plain;
-	const uint8_t *p = data + r->at, *last = data + r->last, *const end = data + r->limit;
-	uint32_t records = 0, known = 0;
-	uint64_t time = r->time;
+	const uint32_t limit = r->limit;
 
-	while (end - p >= 4 + (ptrdiff_t)TRACEDAT_COMMON_MIN) {
-		const uint32_t word = load_u32(p, be), type = be ? word >> 27 : word & 31;
-		const uint32_t delta = be ? word & TRACEDAT_WORD_DELTA_MAX : word >> 5;
-		const uint8_t *payload = p + 4;
-		uint32_t size = 4 * type;
-		if (__builtin_expect(type - 3 > 28 - 3, 0)) {
-			const uint32_t next = load_u32(payload, be);
-			if (type == TRACEDAT_WORD_EXTEND) {
-				time += ((uint64_t)next << 27) + delta;
-				p += 8;
-				continue;
-			}
-			if (type || next < 4 + TRACEDAT_COMMON_MIN || next & 3)
+	do {
+		uint32_t at = r->at, last = r->last, records = r->records, known = 0;
+		uint64_t time = r->time;
+		while (at + 4 + TRACEDAT_COMMON_MIN <= limit) {
+			fetch_ahead(data, at);
+			const struct head head = head_read(data + at, be);
+			const uint32_t size = 4 * head.type, next = at + 4 + size;
+			if (head.type - 3 > 28 - 3 || next > limit)
 				break;
-			size = next - 4;
-			payload += 4;
+			const struct common c = common_read(data + at + 4, be);
+			const struct tracedat_plain *plain = &plains[c.id];
+			/* Records of one process follow each other; 0 is known without a name. */
+			if ((c.pid != known && !tracedat_pid_known(&w->texts, c.pid)) || size - plain->fixed > plain->slack ||
+			    tracedat_flags_odd(c.flags, c.preempt))
+				break;
+			known = c.pid;
+			time += head.delta;
+			last = at;
+			at = next;
+			records++;
 		}
-		if (size > (size_t)(end - payload))
-			break;
-		const struct common c = common_read(payload, be);
-		const struct tracedat_plain *plain = &plains[c.id];
-		/* Records of one process follow each other; 0 is known without a name. */
-		if (__builtin_expect(c.pid != known, 0) && !tracedat_pid_known(&w->texts, c.pid))
-			break;
-		if ((size - plain->fixed > plain->slack && !special_plain(w, payload, size, be)) ||
-		    tracedat_flags_odd(c.flags, c.preempt))
-			break;
-		known = c.pid;
-		time += delta;
-		last = p;
-		p = payload + size;
-		records++;
-	}
-	*r = (struct tracedat_run){ (uint32_t)(p - data), r->limit, (uint32_t)(last - data), records, r->from, time };
+		*r = (struct tracedat_run){ at, limit, last, records, r->from, time };
+	} while (fast_one(w, data, r, be));
 }
 
 static void fast_run(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r)
@@ -334,12 +374,17 @@ uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at)
 	return r.at;
 }
 
-bool tracedat_fast_page(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r)
+bool tracedat_fast_begin(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r)
 {
 	*r = (struct tracedat_run){ .from = load_u64(page, w->shape.big_endian) };
 	if (!r->from || !tracedat_page_length(&w->shape, page, page_size, &r->limit))
 		return false;
 	r->time = r->from;
+	tracedat_fast_more(w, page, r);
+	return true;
+}
+
+void tracedat_fast_more(const struct tracedat_walk *w, const uint8_t *page, struct tracedat_run *r)
+{
 	fast_run(w, page + tracedat_page_data(&w->shape), r);
-	return r->records && r->at == r->limit;
 }

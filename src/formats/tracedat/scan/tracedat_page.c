@@ -54,15 +54,23 @@ static const uint8_t *page_next(struct tracedat_page *p)
 	return NULL;
 }
 
+static bool next_is_plausible(const struct tracedat_page *p, const uint8_t *next)
+{
+	const struct tracedat_run *run = p->where->in_chunk ? p->where->run : NULL;
+
+	/* The runs of a chunk's pages are side by side. */
+	return (run && run[1].records && run[1].at == run[1].limit) ||
+	       tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
+}
+
 /* A time that no record of the page can have; UINT64_MAX: nothing is known; 0: the page itself is too late. */
 static uint64_t page_latest(struct tracedat_page *p, uint64_t ts)
 {
-	struct tracedat_walk *w = p->w;
 	const struct tracedat_stat *stat = p->stream->cpu->stat;
 	uint64_t latest = UINT64_MAX;
 	const uint8_t *next = page_next(p);
 
-	if (next && load_u64(next, p->be) >= ts && tracedat_page_plausible(w, next, p->stream->page_size, NULL))
+	if (next && load_u64(next, p->be) >= ts && next_is_plausible(p, next))
 		latest = load_u64(next, p->be);
 	else if (stat && stat->now_us && stat->now_us < UINT64_MAX / 2000)
 		latest = stat->now_us * 1000 + HOUR;
@@ -84,8 +92,7 @@ static bool page_is_culprit(struct tracedat_page *p, uint64_t ts)
 {
 	const uint8_t *next = page_next(p);
 	uint64_t after = next ? load_u64(next, p->be) : 0;
-	return next && after >= p->stream->last && (after < ts || ts < p->stream->page_time) &&
-	       tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
+	return next && after >= p->stream->last && (after < ts || ts < p->stream->page_time) && next_is_plausible(p, next);
 }
 
 static void page_backwards(struct tracedat_page *p, uint64_t ts)
@@ -144,7 +151,7 @@ static void page_header_hit(struct tracedat_page *p, uint64_t ts)
 {
 	struct tracedat_stream *stream = p->stream;
 	const uint8_t *next = p->emitting ? NULL : page_next(p);
-	uint64_t after = next && tracedat_page_plausible(p->w, next, stream->page_size, NULL) ? load_u64(next, p->be) : 0;
+	uint64_t after = next && next_is_plausible(p, next) ? load_u64(next, p->be) : 0;
 	bool behind = stream->started && ts >= stream->last, before = after >= ts;
 
 	if (p->emitting)
@@ -333,7 +340,7 @@ static enum tracedat_verdict page_headless(struct tracedat_page *p)
 {
 	struct tracedat_stream *stream = p->stream;
 	const uint8_t *next = page_next(p);
-	uint64_t after = next && tracedat_page_plausible(p->w, next, stream->page_size, NULL) ? load_u64(next, p->be) : 0;
+	uint64_t after = next && next_is_plausible(p, next) ? load_u64(next, p->be) : 0;
 	uint64_t ts = after && stream->last > after ? after : stream->last;
 
 	p->garbled = p->strange = true;

@@ -51,7 +51,7 @@ struct tracedat_page_place {
 	int32_t shift;			/* bytes that were inserted in the page, or (negative) removed: the next page shows it */
 	bool more;			/* another page of the CPU follows at once */
 	bool ends;			/* the file ends in it: bytes may be missing at its end as well */
-	const struct tracedat_run *run; /* of all its records; NULL: unknown */
+	const struct tracedat_run *run; /* of its records; NULL: unknown */
 };
 
 enum tracedat_verdict { TRACEDAT_KEEP, TRACEDAT_PATCH, TRACEDAT_LEAVE };
@@ -176,7 +176,8 @@ bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, 
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
 /* Whether the decoded pages of a chunk are consistent. */
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
-/* The same where nothing at all is wrong with their records, which is found out at less cost: `runs` are those of the pages. */
+/* The same for nearly all chunks, at less cost; false: the other one has to look. `runs` are what the fast path takes of each page.
+ */
 bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size,
 			  struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]);
 

@@ -149,6 +149,21 @@ static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
 	return !count && (at - from == size || at - from == size + 4);
 }
 
+/* Whether the chunks of a CPU lead on over more than `far` bytes: then it is not what stands in front of, or behind, data that was
+ * moved by so many bytes at most, and the rest of it need not be read here. */
+static bool chunks_lead(struct tracedat_walk *w, const struct tracedat_cpu *c, uint64_t far)
+{
+	const uint8_t *p;
+	uint64_t at = c->offset + 4;
+
+	while (c->size > far && tracedat_chunk_begins(w, at, tracedat_file_end(w)) && (p = window_at(&w->window, at, 4)) != NULL) {
+		if (at - c->offset > far)
+			return true;
+		at += 8 + (uint64_t)load_u32(p, w->shape.big_endian);
+	}
+	return false;
+}
+
 /* Whether the table has the data of another CPU at the place to which c would be moved, and that other one is not so far away as
  * well: blocks changed places then, and nothing was moved. Where the table leads behind the end of the file, bytes were removed. */
 static bool changed_places(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_cpu *c, uint64_t place)
@@ -168,7 +183,7 @@ static bool changed_places(struct tracedat_walk *w, const struct tracedat_buffer
 /* Chunks of another CPU stand there, and chunks of the stated size some pages away: bytes were inserted or removed before. */
 static void range_pages_away(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
-	if (c->size < CHUNK_LEAST || chunks_fill(w, c->offset, c->size))
+	if (c->size < CHUNK_LEAST || chunks_lead(w, c, MOVED_PAGES * (uint64_t)b->page_size) || chunks_fill(w, c->offset, c->size))
 		return;
 	for (uint64_t step = 1; step <= 2 * MOVED_PAGES; step++) {
 		uint64_t away = (step + 1) / 2 * b->page_size, place = step & 1 ? c->offset - away : c->offset + away;

@@ -98,7 +98,9 @@ static inline uint32_t tracedat_arrays_slack(const struct tracedat_event *e)
 /* Takes records from `at` of the page's data on, as long as the slow path would report and change nothing. Returns where the
  * first record begins that it leaves; p->carry must be 0. */
 uint32_t tracedat_fast(struct tracedat_page *p, uint32_t at);
-/* Whether that would take all records of a page, which has some: *r is what it takes. */
-bool tracedat_fast_page(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r);
+/* The same from the first record of a page on: *r is what it takes. False: the page has no length, or no time. */
+bool tracedat_fast_begin(const struct tracedat_walk *w, const uint8_t *page, uint32_t page_size, struct tracedat_run *r);
+/* The same from r->at on. */
+void tracedat_fast_more(const struct tracedat_walk *w, const uint8_t *page, struct tracedat_run *r);
 
 #endif
