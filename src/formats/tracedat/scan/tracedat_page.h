@@ -176,8 +176,7 @@ bool tracedat_chunk_pages(struct tracedat_walk *w, uint64_t at, uint64_t limit, 
 bool tracedat_chunk_begins(struct tracedat_walk *w, uint64_t at, uint64_t limit);
 /* Whether the decoded pages of a chunk are consistent. */
 bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size);
-/* The same for nearly all chunks, at less cost; false: the other one has to look. `runs` are what the fast path takes of each page.
- */
+/* The same for nearly all chunks, at less cost; false: the other one has to look. `runs`: what the fast path takes of each page. */
 bool tracedat_chunk_plain(const struct tracedat_walk *w, const uint8_t *data, size_t size, uint32_t page_size,
 			  struct tracedat_run runs[TRACEDAT_CHUNK_PAGES]);
 
