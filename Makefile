@@ -239,19 +239,20 @@ dictionary: $(BUILD)/tracemend-dictionary
 fuzz-kit: all mutators $(BUILD)/tracemend-with-directory $(BUILD)/tracemend-labels $(BUILD)/tracemend-dictionary
 	@scripts/fuzz-kit.sh $(BUILD)
 
-# All that is compared there is scores, at which a fuzzer cannot aim; to trace it takes four times as long as all the rest.
-$(patsubst %,$(BUILD)/src/formats/lttng/salvage/lttng_%.o,infer lattice model): CFLAGS += $(UNTRACED)
+# What searches compare there is scores, and bytes at all offsets, at which a fuzzer cannot aim; to trace it takes as long as all the
+# rest, and of lttng four times as long.
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard src/formats/*/salvage/*.c) src/formats/ktrace/decode/ktrace_kind.c): CFLAGS += $(UNTRACED)
 
 # Both engines from the same source, into build/fuzz/libfuzzer and build/fuzz/afl. Alignment and the overflow of pointers are left to
 # the latter: their checks compare, and libFuzzer traces each comparison, of which they would be two in five.
 FUZZING = -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 fuzz: fuzz-libfuzzer fuzz-afl
 fuzz-libfuzzer:
-	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g1' FUZZ_DRIVER=-fsanitize=fuzzer \
+	$(MAKE) BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O2 -g1' FUZZ_DRIVER=-fsanitize=fuzzer \
 		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment,pointer-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer' \
 		UNTRACED=-fno-sanitize-coverage=trace-cmp CPPFLAGS='$(CPPFLAGS) $(FUZZING)' fuzz-targets
 fuzz-afl:
-	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O1 -g1' HARDEN= \
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) BUILD=build/fuzz/afl CC=afl-clang-fast OPT='-O2 -g1' HARDEN= \
 		FUZZ_DRIVER=-fsanitize=fuzzer CPPFLAGS='$(CPPFLAGS) $(FUZZING)' fuzz-targets
 
 # Tests reach into sanitized builds of their own.

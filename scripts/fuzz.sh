@@ -142,9 +142,7 @@ run_afl() {
 
 # The libFuzzer target of our mutator.
 make_libfuzzer() {
-	make -s -j2 BUILD=build/fuzz/libfuzzer CC=clang-14 OPT='-O1 -g' FUZZ_DRIVER=-fsanitize=fuzzer UNTRACED=-fno-sanitize-coverage=trace-cmp \
-		SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment,pointer-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer' "$1" > build/fuzz-build.log 2>&1 ||
-		{ tail -20 build/fuzz-build.log; return 1; }
+	make -s -j2 fuzz-libfuzzer FUZZ_BIN="$1" > build/fuzz-build.log 2>&1 || { tail -20 build/fuzz-build.log; return 1; }
 }
 
 # A row of the table of campaigns.

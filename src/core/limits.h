@@ -17,6 +17,13 @@
 /* Bytes of a message, a path or a field text; longer ones end in "...". */
 #define FINDING_TEXT_MAX 480u
 
+/* Under a fuzzer, to try many inputs is worth more than what long searches find: they have this share of their budgets. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define SEARCH_SHARE 16u
+#else
+#define SEARCH_SHARE 1u
+#endif
+
 /* Segments, drops and doubtful ranges of a plan, each. Beyond it the repair stops with TM_LIMIT. 40 bytes apiece. */
 #define PLAN_RANGES_MAX (4u * 1024 * 1024)
 /* Passes of a repair: when the check of what a pass would write finds an error, the next pass repairs that. Usually there is one.

@@ -143,7 +143,7 @@ static enum tracemend_status try_move(struct plan **plan, const struct source *s
 /* What all trials may read. */
 static uint64_t read_most(uint64_t size)
 {
-	return size < BLOCKS_READ_MOST / BLOCKS_READ_TIMES ? size * BLOCKS_READ_TIMES : BLOCKS_READ_MOST;
+	return (size < BLOCKS_READ_MOST / BLOCKS_READ_TIMES ? size * BLOCKS_READ_TIMES : BLOCKS_READ_MOST) / SEARCH_SHARE;
 }
 
 /* Tries what may have been moved. *found: the plan for the one that makes the capture sound, if no other one does. */

@@ -21,17 +21,11 @@
 /* Blocks of a file that are walked, and bytes of all blocks. */
 #define FILE_BLOCKS 16u
 #define WALK (256u * 1024 * 1024)
-/* Under a fuzzer, to try many inputs is worth more than what the last search finds. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-#define BUDGET_SHARE 16u
-#else
-#define BUDGET_SHARE 1u
-#endif
 /* Bytes that searches may decode: for each channel so many for each byte of its blocks, and a reserve for all, for channels that
  * have too few; in all no more than BUDGET_MAX. To observe an event costs some, too, since all models are asked, and so does each
  * search. So types of one channel that cannot be learned do not cost those of another. */
-#define BUDGET_RESERVE (1536u * 1024 / BUDGET_SHARE)
-#define BUDGET_EACH (256u / BUDGET_SHARE)
+#define BUDGET_RESERVE (1536u * 1024 / SEARCH_SHARE)
+#define BUDGET_EACH (256u / SEARCH_SHARE)
 #define BUDGET_CHANNEL (16u * 1024 * 1024)
 #define BUDGET_MAX (128u * 1024 * 1024)
 /* Ids that are likely where none is declared of a channel: tracers number its types from 0 on. Where blocks begin with events of
