@@ -22,7 +22,7 @@ number() { case ${1:-} in ''|*[!0-9]*|0) usage ;; esac; }
 [ $# -ge 2 ] || usage
 format=$1 seconds=$2
 shift 2
-engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= minimise=0 executions=0 size=16384 mutator=0 limit_libfuzzer=() limit_afl=()
+engines="libfuzzer" wanted=all fresh=0 jobs=1 shared= minimise=0 executions=0 size= mutator=0 limit_libfuzzer=() limit_afl=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--engine) case ${2:-} in libfuzzer|afl) engines=$2 ;; both) engines="libfuzzer afl" ;; *) usage ;; esac; shift 2 ;;
@@ -58,7 +58,7 @@ if [ $mutator = 1 ]; then
 	export TRACEMEND_FORMAT=$format AFL_CUSTOM_MUTATOR_LIBRARY=$PWD/build/libtracemend-mutator.so
 fi
 # Of one input, to libFuzzer. Without -entropic=0, its own accounts take half of the time where a run takes a millisecond.
-bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len="$size" -entropic=0)
+bounds=(-timeout=10 -rss_limit_mb=3000 -malloc_limit_mb=512 -max_len="${size:-16384}" -entropic=0)
 # What is freed stays poisoned for longer than a run takes, and no longer: with ASan's 256 MB, each run is given memory that the caches
 # do not hold. Stacks of allocations are short; a replay without this variable prints them whole.
 quick=quarantine_size_mb=8:malloc_context_size=4
@@ -92,7 +92,7 @@ afl() { # LOG ARGUMENTS...
 	AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_IGNORE_PROBLEMS=1 \
 		ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1:$quick \
 		UBSAN_OPTIONS=abort_on_error=1:symbolize=0:halt_on_error=1 timeout $((seconds + 120)) \
-		afl-fuzz -i "$seeds" -o "$queue" -V "$seconds" -G "$size" ${limit_afl[@]+"${limit_afl[@]}"} -t 5000+ -m none "$@" -- "$binary" > "$to" 2>&1
+		afl-fuzz -i "$seeds" -o "$queue" -V "$seconds" ${size:+-G "$size"} ${limit_afl[@]+"${limit_afl[@]}"} -t 5000+ -m none "$@" -- "$binary" > "$to" 2>&1
 }
 
 # A single instance, or a main one and secondary ones. Instances of other machines are in the same directory, with their names.
@@ -190,14 +190,14 @@ for target in $targets; do
 	fi
 	[ $fresh = 0 ] || rm -rf "build/fuzz/minimised/$target"
 	[ ! -d "build/fuzz/minimised/$target" ] || cp "build/fuzz/minimised/$target"/* "$seeds"
-	[ $size = 16384 ] || find "$seeds" -type f -size +"${size}c" -delete
+	[ -z "$size" ] || find "$seeds" -type f -size +"${size}c" -delete
 	for engine in $engines; do
 		binary=build/fuzz/$engine/fuzz_$target
 		if [ $mutator = 1 ] && [ $engine = libfuzzer ] && [[ $target != gen_* ]]; then
 			binary=build/fuzz/libfuzzer/mutating_$target
 			make_libfuzzer "$binary" || exit 2
 		fi
-		queue=${shared:-build/fuzz/queue$([ $size = 16384 ] || echo -$size)}/$engine/$target
+		queue=${shared:-build/fuzz/queue${size:+-$size}}/$engine/$target
 		artifacts=build/fuzz/artifacts/$engine/$target
 		log=build/fuzz/$engine-$target.log
 		[ $fresh = 1 ] && rm -rf "$queue"
