@@ -25,14 +25,26 @@ struct tracedat_word {
 	uint32_t skip;	/* bytes before the payload of a data record */
 };
 
+/* What the first 4 bytes of a word say. */
+struct tracedat_word_head {
+	uint32_t type, delta;
+};
+
+static inline struct tracedat_word_head tracedat_word_head(const uint8_t *p, bool be)
+{
+	const uint32_t first = load_u32(p, be);
+	return be ? (struct tracedat_word_head){ first >> 27, first & TRACEDAT_WORD_DELTA_MAX }
+		  : (struct tracedat_word_head){ first & 31, first >> 5 };
+}
+
 /* Reads the word at data[at, length). False: it is not there, or its length is invalid or passes the end. */
 static inline bool tracedat_word_read(const uint8_t *data, uint32_t at, uint32_t length, bool be, struct tracedat_word *word)
 {
 	if (at > length || length - at < 4)
 		return false;
-	uint32_t first = load_u32(data + at, be);
-	word->type = be ? first >> 27 : first & 31;
-	word->delta = be ? first & TRACEDAT_WORD_DELTA_MAX : first >> 5;
+	const struct tracedat_word_head head = tracedat_word_head(data + at, be);
+	word->type = head.type;
+	word->delta = head.delta;
 	word->skip = 4;
 	if (word->type - 1 < 28) {
 		word->total = 4 + 4 * word->type;

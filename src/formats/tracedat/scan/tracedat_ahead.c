@@ -64,8 +64,7 @@ static void pages_work(struct piece *p)
 		const uint8_t *page = p->frame + i * p->page_size;
 		p->plain[i] = there && tracedat_page_plausible(w, page, p->page_size, NULL) &&
 			      tracedat_page_tail_zero(&w->shape, page, p->page_size) &&
-			      tracedat_fast_begin(w, page, p->page_size, &p->runs[i]) && p->runs[i].records &&
-			      p->runs[i].at == p->runs[i].limit;
+			      tracedat_fast_begin(w, page, p->page_size, &p->runs[i]) && tracedat_run_is_whole(&p->runs[i]);
 	}
 }
 

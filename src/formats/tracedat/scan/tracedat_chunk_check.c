@@ -13,24 +13,38 @@ struct contradictions {
 	uint64_t good[TRACEDAT_EVENTS_MAX / 64], bad[TRACEDAT_EVENTS_MAX / 64];
 };
 
+/* The event ID of a record; 0: it has none. */
+static uint32_t record_id(const struct tracedat_walk *w, const uint8_t *payload, uint32_t size)
+{
+	return size >= TRACEDAT_COMMON_MIN ? load_u16(payload, w->shape.big_endian) : 0;
+}
+
+static bool process_is_sound(const struct tracedat_walk *w, const uint8_t *payload)
+{
+	return load_u32(payload + 4, w->shape.big_endian) <= TRACEDAT_PID_MAX;
+}
+
+static bool record_is_sound(const struct tracedat_walk *w, const struct tracedat_event *e, const uint8_t *payload, uint32_t size)
+{
+	return process_is_sound(w, payload) && size >= e->fixed &&
+	       tracedat_arrays_sound(&w->events, e, payload, size, w->shape.big_endian);
+}
+
 static void record_compare(struct contradictions *v, const uint8_t *payload, uint32_t size)
 {
 	const struct tracedat_walk *w = v->w;
-	uint32_t id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, w->shape.big_endian) : 0;
+	uint32_t id = record_id(w, payload, size);
 	if (!id) {
 		v->count++;
 		return;
 	}
 	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
-	bool process = load_u32(payload + 4, w->shape.big_endian) <= TRACEDAT_PID_MAX;
 	if (e) {
 		size_t i = (size_t)(e - w->events.list);
-		bool sound = process && size >= e->fixed &&
-			     tracedat_arrays_sound(&w->events, e, payload, size, w->shape.big_endian);
-		(sound ? v->good : v->bad)[i / 64] |= (uint64_t)(!e->contested) << i % 64;
+		(record_is_sound(w, e, payload, size) ? v->good : v->bad)[i / 64] |= (uint64_t)(!e->contested) << i % 64;
 	} else if (w->events.count && !w->events.lost && id != w->events.blk_id) {
 		/* The records of one event without a format are no contradiction. */
-		v->count += !process || (v->unknown && v->unknown != id);
+		v->count += !process_is_sound(w, payload) || (v->unknown && v->unknown != id);
 		v->unknown = id;
 	}
 }
@@ -81,16 +95,14 @@ bool tracedat_chunk_consistent(const struct tracedat_walk *w, const uint8_t *dat
 /* Passes the record at r->at, which the fast path leaves. False: it may contradict what others say. */
 static bool record_pass(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r)
 {
-	const bool be = w->shape.big_endian;
 	struct tracedat_word word;
 
-	if (!tracedat_word_read(data, r->at, r->limit, be, &word) || word.type >= TRACEDAT_WORD_PADDING)
+	if (!tracedat_word_read(data, r->at, r->limit, w->shape.big_endian, &word) || word.type >= TRACEDAT_WORD_PADDING)
 		return false;
 	const uint8_t *payload = data + r->at + word.skip;
-	const uint32_t size = word.total - word.skip, id = size >= TRACEDAT_COMMON_MIN ? load_u16(payload, be) : 0;
-	const struct tracedat_event *e = tracedat_event_of(&w->events, id);
-	if (!id || !e || size < e->fixed || load_u32(payload + 4, be) > TRACEDAT_PID_MAX ||
-	    !tracedat_arrays_sound(&w->events, e, payload, size, be))
+	const uint32_t size = word.total - word.skip, id = record_id(w, payload, size);
+	const struct tracedat_event *e = id ? tracedat_event_of(&w->events, id) : NULL;
+	if (!e || !record_is_sound(w, e, payload, size))
 		return false;
 	r->time += word.delta;
 	r->at += word.total;

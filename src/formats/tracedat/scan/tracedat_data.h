@@ -86,6 +86,12 @@ struct tracedat_run {
 	uint64_t from, time;	/* of the page, and of the last record */
 };
 
+/* Whether that is all of them, and there are some. */
+static inline bool tracedat_run_is_whole(const struct tracedat_run *r)
+{
+	return r->records && r->at == r->limit;
+}
+
 /* Pages of a chunk, as writers make them. */
 #define TRACEDAT_CHUNK_PAGES 10u
 

@@ -266,47 +266,29 @@ static ALWAYS_INLINE struct common common_read(const uint8_t *payload, bool be)
 	return (struct common){ v & 0xffff, v >> 16 & 255, v >> 24 & 255, (uint32_t)(v >> 32) };
 }
 
-/* The first word of a record: its type, which is its size in words of 4 bytes where it has no count, and its time. */
-struct head {
-	uint32_t type, delta;
-};
-
-static ALWAYS_INLINE struct head head_read(const uint8_t *p, bool be)
-{
-	const uint32_t word = load_u32(p, be);
-	return be ? (struct head){ word >> 27, word & TRACEDAT_WORD_DELTA_MAX } : (struct head){ word & 31, word >> 5 };
-}
-
 /* Takes the record at r->at, or an extension of its time; false: it is left. */
 static NEVER_INLINE bool fast_one(const struct tracedat_walk *w, const uint8_t *data, struct tracedat_run *r, bool be)
 {
-	const uint8_t *p = data + r->at, *payload = p + 4;
-	if (r->limit - r->at < 4 + TRACEDAT_COMMON_MIN)
+	struct tracedat_word word;
+	if (r->limit - r->at < 4 + TRACEDAT_COMMON_MIN || !tracedat_word_read(data, r->at, r->limit, be, &word))
 		return false;
-	const struct head head = head_read(p, be);
-	uint32_t size = 4 * head.type;
-	if (head.type < 3 || head.type > 28) {
-		const uint32_t next = load_u32(payload, be);
-		if (head.type == TRACEDAT_WORD_EXTEND) {
-			r->time += ((uint64_t)next << 27) + head.delta;
-			r->at += 8;
-			return true;
-		}
-		if (head.type || next < 4 + TRACEDAT_COMMON_MIN || next & 3)
-			return false;
-		size = next - 4;
-		payload += 4;
+	const uint8_t *payload = data + r->at + word.skip;
+	const uint32_t size = word.total - word.skip;
+	if (word.type == TRACEDAT_WORD_EXTEND) {
+		r->time += ((uint64_t)load_u32(payload, be) << 27) + word.delta;
+		r->at += word.total;
+		return true;
 	}
-	if (size > r->limit - (uint32_t)(payload - data))
+	if (word.type - 1 < 2 || word.type > 28 || size < TRACEDAT_COMMON_MIN)
 		return false;
 	const struct common c = common_read(payload, be);
 	const struct tracedat_plain *plain = &w->events.plain[c.id];
 	if (!tracedat_pid_known(&w->texts, c.pid) || tracedat_flags_odd(c.flags, c.preempt) ||
 	    (size - plain->fixed > plain->slack && !special_plain(w, payload, size, be)))
 		return false;
-	r->time += head.delta;
+	r->time += word.delta;
 	r->last = r->at;
-	r->at = (uint32_t)(payload - data) + size;
+	r->at += word.total;
 	r->records++;
 	return true;
 }
@@ -330,7 +312,7 @@ static ALWAYS_INLINE void fast_walk(const struct tracedat_walk *w, const uint8_t
 		uint64_t time = r->time;
 		while (at + 4 + TRACEDAT_COMMON_MIN <= limit) {
 			fetch_ahead(data, at);
-			const struct head head = head_read(data + at, be);
+			const struct tracedat_word_head head = tracedat_word_head(data + at, be);
 			const uint32_t size = 4 * head.type, next = at + 4 + size;
 			if (head.type - 3 > 28 - 3 || next > limit)
 				break;

@@ -59,8 +59,7 @@ static bool next_is_plausible(const struct tracedat_page *p, const uint8_t *next
 	const struct tracedat_run *run = p->where->in_chunk ? p->where->run : NULL;
 
 	/* The runs of a chunk's pages are side by side. */
-	return (run && run[1].records && run[1].at == run[1].limit) ||
-	       tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
+	return (run && tracedat_run_is_whole(&run[1])) || tracedat_page_plausible(p->w, next, p->stream->page_size, NULL);
 }
 
 /* A time that no record of the page can have; UINT64_MAX: nothing is known; 0: the page itself is too late. */

@@ -132,19 +132,23 @@ static void range_shift(struct tracedat_walk *w, const struct tracedat_buffer *b
 /* Pages by which data is looked for in front of, and behind, where the table says. */
 #define MOVED_PAGES 4u
 
+/* Where the chunk at `at` ends, by its size; 0: none begins there. */
+static uint64_t chunk_end(struct tracedat_walk *w, uint64_t at, uint64_t limit)
+{
+	const uint8_t *p = tracedat_chunk_begins(w, at, limit) ? window_at(&w->window, at, 4) : NULL;
+	return p ? at + 8 + load_u32(p, w->shape.big_endian) : 0;
+}
+
 /* Whether chunks of so many bytes in all begin there. */
 static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
 {
 	const uint8_t *p = from < tracedat_file_end(w) ? window_at(&w->window, from, 4) : NULL;
 	uint64_t at = from + 4;
-	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0, stored;
+	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0;
 
-	for (; count && at - from <= size; count--) {
-		if (!tracedat_chunk_begins(w, at, tracedat_file_end(w)) || !(p = window_at(&w->window, at, 4)))
+	for (; count && at - from <= size; count--)
+		if ((at = chunk_end(w, at, tracedat_file_end(w))) == 0)
 			return false;
-		stored = load_u32(p, w->shape.big_endian);
-		at += 8 + (uint64_t)stored;
-	}
 	/* trace-cmd states 4 bytes less than there are. */
 	return !count && (at - from == size || at - from == size + 4);
 }
@@ -153,15 +157,11 @@ static bool chunks_fill(struct tracedat_walk *w, uint64_t from, uint64_t size)
  * moved by so many bytes at most, and the rest of it need not be read here. */
 static bool chunks_lead(struct tracedat_walk *w, const struct tracedat_cpu *c, uint64_t far)
 {
-	const uint8_t *p;
-	uint64_t at = c->offset + 4;
+	uint64_t at = c->size > far ? c->offset + 4 : 0, end;
 
-	while (c->size > far && tracedat_chunk_begins(w, at, tracedat_file_end(w)) && (p = window_at(&w->window, at, 4)) != NULL) {
-		if (at - c->offset > far)
-			return true;
-		at += 8 + (uint64_t)load_u32(p, w->shape.big_endian);
-	}
-	return false;
+	while (at && (end = chunk_end(w, at, tracedat_file_end(w))) != 0 && at - c->offset <= far)
+		at = end;
+	return at && end;
 }
 
 /* Whether the table has the data of another CPU at the place to which c would be moved, and that other one is not so far away as
@@ -210,13 +210,9 @@ static void range_measure(struct tracedat_walk *w, struct tracedat_cpu *c)
 	uint64_t at = c->from + 4, end = c->from + c->length;
 	uint32_t count = p ? load_u32(p, w->shape.big_endian) : 0;
 
-	for (; count && tracedat_chunk_begins(w, at, end); count--) {
-		p = window_at(&w->window, at, 4);
-		uint32_t csize = p ? load_u32(p, w->shape.big_endian) : 0;
-		if (!csize || csize > end - at - 8)
+	for (uint64_t next; count && (next = chunk_end(w, at, end)) != 0; count--, at = next)
+		if (next == at + 8 || next > end)
 			return;
-		at += 8 + (uint64_t)csize;
-	}
 	if (!count && at > c->from + 4)
 		c->length = at - c->from;
 }
