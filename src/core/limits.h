@@ -19,7 +19,7 @@
 
 /* Under a fuzzer, to try many inputs is worth more than what long searches find: they have this share of their budgets. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-#define SEARCH_SHARE 16u
+#define SEARCH_SHARE 64u
 #else
 #define SEARCH_SHARE 1u
 #endif
