@@ -4,11 +4,14 @@
     floods.py [--tool PATH] [--format NAME] [--sizes MB,MB,...] [--family TEXT] [--rounds N] [--again N]
 
 A row is a family and a command: processor time at each size (the least of N runs), the largest ratio of one size to the one of half of it
-(of times beyond 0.1 s: shorter ones are noise), and the largest memory. Where a ratio is beyond 2.2, both sizes are measured again, up to N
-times (6). A ratio that stays beyond it, memory beyond 64 MB, a signal and an exit with 70 are marked, and the exit code is 1 then. Needs
-time(1).
+(of times beyond 0.1 s: shorter ones are noise), the growth over all sizes (fitted, for twice the size), and the largest memory. Where a
+ratio is beyond 2.2, both sizes are measured again, up to N times (6). One that stays beyond it is "not linear" if the growth is as well,
+or if the largest capture takes a tenth more per byte than each smaller one; else a "step", from a smaller capture that was kinder: each
+is one of its own. Rows that are not linear, memory beyond 64 MB, a signal and an exit with 70 are bad, and the exit code is 1 then.
+Needs time(1).
 """
 import argparse
+import math
 import os
 import random
 import re
@@ -244,6 +247,16 @@ def steepest(rows):
                default=(0.0, 0))
 
 
+def growth(rows):
+    """By how much time grows for twice the size: a line fitted to the logarithms of both."""
+    points = [(math.log2(r[0]), math.log2(r[2])) for r in rows if r[2] > NOISE]
+    if len(points) < 2:
+        return 0.0
+    x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    square = sum((p[0] - x) ** 2 for p in points)
+    return 2 ** (sum((p[0] - x) * (p[1] - y) for p in points) / square) if square else 0.0
+
+
 def family(options, name, what, make, work):
     """The rows of a family. Returns whether one is bad."""
     paths, sizes = [], []
@@ -272,11 +285,14 @@ def family(options, name, what, make, work):
             ratio, at = steepest(rows)
         memory = max(r[3] for r in rows)
         wrong = [f"exit {r[1]}" for r in rows if r[1] >= 70][:1]  # 128 and more: a signal
-        wrong += ["not linear"] if ratio > RATIO else []
+        dear = rows[-1][2] / rows[-1][0] > RATIO / 2 * max((r[2] / r[0] for r in rows[:-1] if r[2] > NOISE), default=math.inf)
+        wrong += ["not linear"] if growth(rows) > RATIO or dear else []
         wrong += ["memory"] if memory > MEMORY else []
         bad = bad or bool(wrong)
+        wrong += ["step"] if ratio > RATIO and "not linear" not in wrong else []
         seconds = " ".join(f"{r[2]:7.2f}" for r in rows)
-        print(f"{name:9} {what:36.36} {command:6} {seconds}  x{ratio:4.2f} {memory / 1024:6.1f} MB  exit {rows[-1][1]} {' '.join(wrong)}", flush=True)
+        print(f"{name:9} {what:36.36} {command:6} {seconds}  x{ratio:4.2f} x{growth(rows):4.2f} {memory / 1024:6.1f} MB  "
+              f"exit {rows[-1][1]} {' '.join(wrong)}", flush=True)
     for path in paths:
         (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
     return bad
@@ -294,7 +310,7 @@ def main():
     options.sizes = [int(n) for n in options.sizes.split(",")]
     os.chdir(TOP)
     bad = 0
-    print(f"{'format':9} {'family':36} {'':6} {' '.join(f'{n:4} MB' for n in options.sizes)}  ratio  memory (seconds of processor time)")
+    print(f"{'format':9} {'family':36} {'':6} {' '.join(f'{n:4} MB' for n in options.sizes)}  ratio growth  memory (seconds of processor time)")
     for name in [options.format] if options.format else formats(options.tool):
         with tempfile.TemporaryDirectory(prefix="tracemend-floods-") as work:
             for what, make in Families(options.tool, name, work).all():
