@@ -9,6 +9,8 @@
 #define CARVES_MAX 64u
 /* Bytes of an options section that is found by its content. */
 #define OPTIONS_SEARCH_MAX (1u << 20)
+/* Bytes of the least section: the option at the end of a section of options. */
+#define OPTIONS_LEAST 14u
 /* Bytes of content that are looked at to tell sections from other bytes. */
 #define SECTION_LEAST 17u
 
@@ -21,7 +23,7 @@ struct finder {
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < 14 || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far_checks))
+	if (size < OPTIONS_LEAST || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far_checks))
 		return false;
 	f->far_checks -= size > 8192;
 	const uint8_t *p = window_at(&f->w->window, at, (size_t)size);
@@ -118,12 +120,11 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 		for (i = 0; i + TRACEDAT_SECTION_SIZE <= got; i++) {
 			if (p[i] == 0x17 && !memcmp(p + i, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE))
 				return at + i; /* another trace.dat */
-			uint16_t id = load_u16(p + i, w->shape.big_endian);
-			if (id > TRACEDAT_ID_LAST || load_u16(p + i + 2, w->shape.big_endian) > 1 ||
-			    (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
-			    load_u64(p + i + 8, w->shape.big_endian) > end - at - i)
+			uint16_t id = load_u16(p + i, w->shape.big_endian), flags = load_u16(p + i + 2, w->shape.big_endian);
+			uint64_t size = load_u64(p + i + 8, w->shape.big_endian);
+			if (id > TRACEDAT_ID_LAST || flags > 1 || (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
+			    size > end - at - i || (!flags && size < OPTIONS_LEAST)) /* among others: zeros */
 				continue;
-			uint64_t size;
 			if (finder_plausible(f, at + i, end, &size))
 				return at + i;
 			p = window_upto(&w->window, at, 65536, &got);
