@@ -23,7 +23,8 @@ struct finder {
 /* Options among other bytes: items must fill them exactly. */
 static bool options_plausible(struct finder *f, uint64_t at, uint64_t size)
 {
-	if (size < OPTIONS_LEAST || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) || (size > 8192 && !f->far_checks))
+	if (size < OPTIONS_LEAST || size > OPTIONS_SEARCH_MAX || !tracedat_body_fits(f->w, 0, at, size) ||
+	    (size > 8192 && !f->far_checks))
 		return false;
 	f->far_checks -= size > 8192;
 	const uint8_t *p = window_at(&f->w->window, at, (size_t)size);
@@ -122,8 +123,9 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 				return at + i; /* another trace.dat */
 			uint16_t id = load_u16(p + i, w->shape.big_endian), flags = load_u16(p + i + 2, w->shape.big_endian);
 			uint64_t size = load_u64(p + i + 8, w->shape.big_endian);
-			if (id > TRACEDAT_ID_LAST || flags > 1 || (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) ||
-			    size > end - at - i || (!flags && size < OPTIONS_LEAST)) /* among others: zeros */
+			if (id > TRACEDAT_ID_LAST || flags > 1 ||
+			    (id < TRACEDAT_STRINGS && id != TRACEDAT_BUFFER && id != TRACEDAT_DONE) || size > end - at - i ||
+			    (!flags && size < OPTIONS_LEAST)) /* among others: zeros */
 				continue;
 			if (finder_plausible(f, at + i, end, &size))
 				return at + i;
