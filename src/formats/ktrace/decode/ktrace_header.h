@@ -32,4 +32,10 @@ struct ktrace_header {
  * and denominator, in the upper and the lower half; of the major version with the minor one below it). */
 struct ktrace_header ktrace_header_decode(const uint8_t bytes[KTRACE_HEADER], struct issues *issues);
 
+/* Whether the timebase is one of Apple's machines: 1/1, or 125/3. */
+static inline bool ktrace_timebase_is_known(const struct ktrace_header *h)
+{
+	return (h->numer == 1 && h->denom == 1) || (h->numer == 125 && h->denom == 3);
+}
+
 #endif

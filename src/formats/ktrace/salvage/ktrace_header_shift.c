@@ -31,11 +31,6 @@ static bool shift_size_fits(struct ktrace_input *in, uint64_t size, uint64_t fir
 	return body == file || (body < file && ktrace_chunk_accepted(in->source, body, file, in->is_64));
 }
 
-static bool shift_timebase_is_known(const struct ktrace_header *h)
-{
-	return (h->numer == 1 && h->denom == 1) || (h->numer == 125 && h->denom == 3);
-}
-
 /* Decodes a header. How many of its fields are odd. */
 static unsigned header_oddities(const uint8_t bytes[KTRACE_HEADER], struct ktrace_header *h)
 {
@@ -56,7 +51,7 @@ static unsigned shift_score(struct ktrace_input *in, const uint8_t bytes[KTRACE_
 	/* Ticks since the machine was booted, and seconds since 1970. */
 	odd = odd + (h.time >> 56 != 0) + (h.seconds >> 33 != 0);
 
-	if (!shift_timebase_is_known(&h) || !shift_size_fits(in, h.size, first) || (odd && first >= KTRACE_HEADER))
+	if (!ktrace_timebase_is_known(&h) || !shift_size_fits(in, h.size, first) || (odd && first >= KTRACE_HEADER))
 		return 0;
 	return KTRACE_HEADER_ISSUES + 2 - odd;
 }

@@ -233,7 +233,7 @@ enum tracemend_status ktrace_header_check(struct ktrace_walk *w, struct ktrace_h
 	header_width_check(w, h, first);
 	*end = header_end_check(w, h, first);
 	/* What hit another field may have hit the timebase: those of Apple's machines are known. */
-	if (w->header_odd && !(h->numer == 1 && h->denom == 1) && !(h->numer == 125 && h->denom == 3))
+	if (w->header_odd && !ktrace_timebase_is_known(h))
 		w->clock.doubtful = true;
 	return TM_OK;
 }
