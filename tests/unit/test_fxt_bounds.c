@@ -463,6 +463,29 @@ static void the_field_of_a_missing_string_is_named(void **state)
 	assert_int_equal(got.first.field_offset, at + 4);
 }
 
+/* What a block that was lost had registered is one finding, and what is far from it, or beyond a string that is there, is not of
+ * it. */
+static void neighbours_that_are_missing_are_one_finding(void **state)
+{
+	(void)state;
+	begin();
+	instant(NAME, 107);
+	instant(NAME, 100);
+	instant(NAME, 107);
+	instant(NAME, 104);
+	instant(NAME, 116);
+	assert_int_equal(scan(FXT_RULE_dangling_string_ref), 2);
+	assert_string_equal(got.message, "3 string indexes from 0x0064 to 0x006b are not registered");
+	assert_int_equal(got.first.explains, 3);
+	begin();
+	string(102, 2, 'x');
+	instant(102, 101);
+	instant(NAME, 103);
+	assert_int_equal(scan(FXT_RULE_dangling_string_ref), 2);
+	assert_string_equal(got.message, "string index 0x0065 is not registered");
+	assert_int_equal(got.first.explains, 0);
+}
+
 /* ---- the meaning ---- */
 
 static void repeats_are_of_the_event_before(void **state)
@@ -752,6 +775,7 @@ int main(void)
 		cmocka_unit_test(records_are_described),
 		cmocka_unit_test(arguments_are_counted_from_one),
 		cmocka_unit_test(the_field_of_a_missing_string_is_named),
+		cmocka_unit_test(neighbours_that_are_missing_are_one_finding),
 		cmocka_unit_test(repeats_are_of_the_event_before),
 		cmocka_unit_test(the_longest_event_may_be_a_repeat),
 		cmocka_unit_test(operations_forgive_what_comes_late),

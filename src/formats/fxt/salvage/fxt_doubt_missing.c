@@ -9,8 +9,8 @@
 /* An unused registration whose index differs by one bit from one that is missing. */
 static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 {
-	const struct fxt_provider *p = fxt_provider_find(d->registry, m->provider);
-	const struct fxt_tables *t = p ? p->tables : d->registry->list[0]->tables;
+	const struct fxt_tables *t = m->provider->tables;
+
 	for (unsigned bit = 0; bit < (m->thread ? 8 : 15); bit++) {
 		uint32_t index = m->index ^ 1u << bit;
 		const struct fxt_string_page *page = t->pages[index / FXT_PAGE];
@@ -82,7 +82,7 @@ static void doubt_front(struct fxt_doubt *d)
 	first = first_string(p);
 	for (size_t i = 0; i < d->registry->missing_count; i++) {
 		const struct fxt_missing *m = &d->registry->missing[i];
-		lower += !m->thread && !m->cause && m->provider == p->id && m->index < first;
+		lower += !m->thread && !m->cause && m->provider == p && m->index < first;
 	}
 	if (lower >= FRONT_MISSING)
 		fxt_doubt_list(d, from, end - from, "what was in front of it may be cut out, and the record that says whose it is");

@@ -68,7 +68,7 @@ static bool is_anothers(const struct moved *m, const struct fxt_record *r, uint6
 		const struct fxt_missing *x = m->missing[i];
 		if (x->thread != thread || x->index != r->id || x->offset < at)
 			continue;
-		const unsigned n = place_of(m, x->provider);
+		const unsigned n = place_of(m, x->provider->id);
 		if (n < FXT_MOVED_PROVIDERS_MAX && n != m->current && m->providers[n].highest[thread] + 1 == r->id)
 			return true;
 	}

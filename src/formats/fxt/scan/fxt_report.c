@@ -268,11 +268,11 @@ void fxt_issue_say(struct finding *fd, const struct fxt_record *r, const struct 
 	}
 }
 
-/* Notes are folded. */
+/* Notes are folded, and what the writer does to each blob. */
 static struct finding *issue_finding(struct fxt_report *report, const struct issue *i, uint64_t offset, uint64_t length)
 {
-	if (i->severity == TM_NOTE)
-		return (void)PLACE(i->rule), note_first(report, i->rule, TM_NOTE, offset, length);
+	if (i->severity == TM_NOTE || i->rule == FXT_RULE_blob_size_shifted)
+		return (void)PLACE(i->rule), note_first(report, i->rule, i->severity, offset, length);
 	return finding_milder(report->s->findings, i->rule, (enum tracemend_severity)i->severity, report->source, offset, length);
 }
 

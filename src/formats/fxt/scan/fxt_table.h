@@ -107,7 +107,7 @@ struct fxt_provider {
 
 /* An index that is used and not registered, with its first use. */
 struct fxt_missing {
-	uint32_t provider;
+	const struct fxt_provider *provider; /* which used it */
 	uint16_t index;
 	bool thread, elsewhere, reported;
 	bool forward, no_magic; /* registered later; used before any magic number */
