@@ -5,6 +5,7 @@
 #include "formats/fxt/salvage/fxt_region.h"
 #include "formats/fxt/salvage/fxt_splice.h"
 #include "formats/fxt/scan/fxt_journal.h"
+#include "formats/fxt/scan/fxt_missing.h"
 #include "formats/fxt/scan/fxt_walk.h"
 
 #include <inttypes.h>

@@ -168,8 +168,7 @@ bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref);
 bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r);
 /* References of a record to what a provider registered; *all tells whether there are no others. */
 unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all);
-/* Report dangling references, and unused registrations. */
-void fxt_missing_report(struct fxt_registry *reg);
+/* Reports registrations that nothing refers to. */
 void fxt_unused_report(struct fxt_registry *reg);
 
 static inline uint8_t fxt_string_state(const struct fxt_tables *t, uint32_t index)
