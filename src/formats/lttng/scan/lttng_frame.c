@@ -40,7 +40,8 @@ static bool header_is_sound(const struct lttng_trace *t, const struct lttng_head
 	return h->v[LF_MAGIC] == LTTNG_MAGIC && 2 * score >= of;
 }
 
-bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
+/* False: there is no room for one, or it cannot be read (t->status). */
+static bool header_read(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
 {
 	uint8_t head[LTTNG_HEADER_MAX];
 	if (offset > f->source->size || f->source->size - offset < t->coding.layout->size || t->status != TM_OK)
@@ -48,7 +49,12 @@ bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offse
 	if (!lttng_file_read(t, f, offset, head, t->coding.layout->size))
 		return false;
 	lttng_header_load(h, t->coding.layout, t->coding.big_endian, head);
-	return header_is_sound(t, h);
+	return true;
+}
+
+bool lttng_header_at(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, struct lttng_header *h)
+{
+	return header_read(t, f, offset, h) && header_is_sound(t, h);
 }
 
 /* Offset of the first sound header at or after `from`; UINT64_MAX: none. Linear in what it passes. */
@@ -103,11 +109,13 @@ static bool size_possible(const struct lttng_trace *t, uint64_t size)
 	return size && size >= t->coding.layout->size && size < LTTNG_OPEN;
 }
 
-/* Whether a header is there that does not claim another size of blocks. */
+/* Whether a header is there that claims this size of blocks, if only of another session, or a sound one that claims none. */
 static bool header_agrees(struct lttng_trace *t, struct lttng_file *f, uint64_t offset, uint64_t size)
 {
 	struct lttng_header h;
-	return lttng_header_at(t, f, offset, &h) && (h.v[LF_SIZE] == size || !size_possible(t, h.v[LF_SIZE]));
+	if (!header_read(t, f, offset, &h) || h.v[LF_MAGIC] != LTTNG_MAGIC)
+		return false;
+	return h.v[LF_SIZE] == size || (!size_possible(t, h.v[LF_SIZE]) && header_is_sound(t, &h));
 }
 
 /* How well a block size fits the file: headers found at up to three of its multiples. A multiple of the size leads to headers, too;
