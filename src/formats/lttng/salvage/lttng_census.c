@@ -239,11 +239,15 @@ void lttng_census(struct lttng_trace *t)
 	census_take(t, &c);
 	compare_facilities(t, &c);
 	for (unsigned i = 0; i < CENSUS_VOTES && c.votes[i].count; i++) {
-		/* Twice the votes, so that being plausible only breaks ties. */
-		unsigned weight = 2 * c.votes[i].count + lttng_sizes_plausible(t, &c.votes[i].sizes);
+		const struct lttng_sizes *sizes = &c.votes[i].sizes;
+		/* What a kernel has: one size of long, size_t and pointers. */
+		const bool usual = sizes->v[SIZE_LONG] == t->coding.arch && sizes->v[SIZE_SIZE_T] == t->coding.arch;
+		const bool plausible = lttng_sizes_plausible(t, sizes);
+		/* Four times the votes, so that the rest only breaks ties. */
+		unsigned weight = 4 * c.votes[i].count + 2 * plausible + (plausible && usual);
 		if (weight > best) {
 			best = weight;
-			t->coding.sizes = c.votes[i].sizes;
+			t->coding.sizes = *sizes;
 			t->declared.sizes_known = true;
 		}
 	}
