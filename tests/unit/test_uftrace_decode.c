@@ -3,6 +3,7 @@
 
 #include "formats/uftrace/decode/uftrace_argspec.h"
 #include "formats/uftrace/decode/uftrace_demangle.h"
+#include "formats/uftrace/decode/uftrace_library.h"
 #include "formats/uftrace/decode/uftrace_map_line.h"
 #include "formats/uftrace/decode/uftrace_name.h"
 #include "formats/uftrace/decode/uftrace_record.h"
@@ -523,12 +524,27 @@ static void mangled_names(void **state)
 	assert_false(uftrace_demangle((struct uftrace_str){ "_ZN1A3fooEv", 11 }, small, sizeof(small), &name));
 }
 
+/* A name of a symbol may hold any byte: what stands behind a NUL is a part of it. */
+static void names_with_nul_are_no_functions_of_the_library(void **state)
+{
+	static const char name[] = "write\0and then many more bytes than the name of any function of the library has";
+
+	(void)state;
+	assert_string_equal(uftrace_library_items((struct uftrace_str){ name, 5 }, false), "arg1/d32,arg2/p,arg3/u");
+	assert_null(uftrace_library_items((struct uftrace_str){ name, 4 }, false));
+	assert_null(uftrace_library_items((struct uftrace_str){ name, 6 }, false));
+	assert_null(uftrace_library_items((struct uftrace_str){ name, sizeof(name) }, false));
+	assert_null(uftrace_library_items((struct uftrace_str){ name, 0 }, false));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mangled_names), cmocka_unit_test(names),     cmocka_unit_test(task_lines),
-		cmocka_unit_test(map_lines),	 cmocka_unit_test(sym_lines), cmocka_unit_test(items),
-		cmocka_unit_test(events),	 cmocka_unit_test(several),   cmocka_unit_test(sizes),
+		cmocka_unit_test(mangled_names), cmocka_unit_test(names),
+		cmocka_unit_test(task_lines),	 cmocka_unit_test(map_lines),
+		cmocka_unit_test(sym_lines),	 cmocka_unit_test(items),
+		cmocka_unit_test(events),	 cmocka_unit_test(several),
+		cmocka_unit_test(sizes),	 cmocka_unit_test(names_with_nul_are_no_functions_of_the_library),
 	};
 
 	return RUN(tests);

@@ -1,8 +1,6 @@
 /* Library functions whose arguments are recorded automatically. */
 #include "formats/uftrace/decode/uftrace_library.h"
 
-#include <string.h>
-
 /* Ascending by name. What a recording names an enumeration is a number here: it has as many bytes. Source: the lines argauto and
  * retauto that the recorder of release 0.13 writes into info. */
 static const struct {
@@ -251,9 +249,7 @@ const char *uftrace_library_items(struct uftrace_str name, bool retval)
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strncmp(known[middle].name, name.text, name.length);
-		if (!order && known[middle].name[name.length])
-			order = 1;
+		int order = uftrace_str_order(known[middle].name, name);
 		if (!order)
 			return known[middle].items[retval][0] ? known[middle].items[retval] : NULL;
 		if (order < 0)

@@ -14,6 +14,14 @@ bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b)
 	return a.length == b.length && (!a.length || !memcmp(a.text, b.text, a.length));
 }
 
+int uftrace_str_order(const char *text, struct uftrace_str str)
+{
+	const size_t length = strlen(text);
+	const int order = str.length ? memcmp(text, str.text, length < str.length ? length : str.length) : 0;
+
+	return order ? order : (length > str.length) - (length < str.length);
+}
+
 bool uftrace_str_next(struct uftrace_str *rest, char separator, struct uftrace_str *part)
 {
 	const char *end = rest->length ? memchr(rest->text, separator, rest->length) : NULL;

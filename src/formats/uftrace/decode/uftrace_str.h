@@ -12,6 +12,8 @@ struct uftrace_str {
 
 bool uftrace_str_is(struct uftrace_str str, const char *text);
 bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b);
+/* As strcmp(text, str), of bytes that may hold NULs. */
+int uftrace_str_order(const char *text, struct uftrace_str str);
 /* Whether it is not empty and all of it are hexadecimal digits. */
 bool uftrace_str_is_hex(struct uftrace_str str);
 /* Hexadecimal digits at the beginning of text. */

@@ -2,19 +2,19 @@
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 
 uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_t length)
 {
+	const struct uftrace_str wanted = { name, length };
 	size_t low = 0, high = dir->count;
 
 	/* Sources are ordered by role, then by name; the capture's own role is the first. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct source *source = dir->files[middle].source;
-		int order = source->role != TM_ROLE_INPUT ? 1 : strncmp(source->name, name, length);
-		if (!order && source->name[length])
-			order = 1;
+		int order = source->role != TM_ROLE_INPUT ? 1 : uftrace_str_order(source->name, wanted);
 		if (!order)
 			return source->kind == SOURCE_FILE ? (uint32_t)middle : UFTRACE_NONE;
 		if (order < 0)
@@ -23,8 +23,7 @@ uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_
 			high = middle;
 	}
 	for (size_t i = 0; i < dir->adopted_count; i++) {
-		const char *as = dir->files[dir->adopted[i]].as;
-		if (!strncmp(as, name, length) && !as[length])
+		if (uftrace_str_is(wanted, dir->files[dir->adopted[i]].as))
 			return dir->adopted[i];
 	}
 	return UFTRACE_NONE;
