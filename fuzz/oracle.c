@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "inject.h"
 #include "oracle_parts.h"
 
 /* Selects the window and the faults to test, and whether to: differently for each input, the same for one input. */
 static uint64_t capture_hash(const struct capture *c)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = TEXT_HASH_NONE;
 	for (size_t i = 0; i < c->count; i++)
-		for (size_t k = 0; k < c->files[i].size; k++)
-			h = (h ^ c->files[i].data[k]) * UINT64_C(0x100000001b3);
-	return h ^ (h >> 29);
+		hash = text_hash_more(hash, c->files[i].data, c->files[i].size);
+	return hash ^ (hash >> 29);
 }
 
 static bool is_sampled(const struct oracle *o, uint64_t hash)

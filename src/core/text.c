@@ -262,8 +262,12 @@ const char *text_count(char out[TEXT_COUNT_SIZE], uint64_t n, const char *noun)
 
 uint64_t text_hash(const void *bytes, size_t length)
 {
+	return text_hash_more(TEXT_HASH_NONE, bytes, length);
+}
+
+uint64_t text_hash_more(uint64_t hash, const void *bytes, size_t length)
+{
 	const uint8_t *p = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);

@@ -46,8 +46,12 @@ const char *text_number(char out[32], uint64_t n);
 #define TEXT_COUNT_SIZE 64
 const char *text_count(char out[TEXT_COUNT_SIZE], uint64_t n, const char *noun);
 
-/* FNV-1a of length bytes: the same everywhere, but not safe from who wants two texts of one hash. */
+/* FNV-1a of 64 bits (Fowler, Noll, Vo): the same everywhere, but not safe from who wants two texts of one hash. Of 100 million
+ * different texts, two have the same once in 3,700 times. */
+#define TEXT_HASH_NONE UINT64_C(0xcbf29ce484222325) /* of no bytes */
 uint64_t text_hash(const void *bytes, size_t length);
+/* Of bytes that follow those of `hash`. */
+uint64_t text_hash_more(uint64_t hash, const void *bytes, size_t length);
 /* The last byte c among size bytes, or NULL. */
 void *text_last_byte(const void *bytes, int c, size_t size);
 

@@ -7,13 +7,10 @@
 
 static uint64_t name_hash(const char *system, const char *name, size_t length)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; system[i]; i++)
-		h = (h ^ (uint8_t)system[i]) * UINT64_C(0x100000001b3);
-	h = (h ^ 0xff) * UINT64_C(0x100000001b3);
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-	return h ? h : 1;
+	uint64_t hash = text_hash(system, strlen(system));
+
+	hash = text_hash_more(text_hash_more(hash, "\xff", 1), name, length);
+	return hash ? hash : 1;
 }
 
 /* Remembers a hash; false when it was there. */
