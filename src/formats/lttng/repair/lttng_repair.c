@@ -282,7 +282,7 @@ static bool put_tail(struct lttng_trace *t, struct lttng_file *f, const struct l
 {
 	struct plan *p = t->s->plan;
 	uint64_t from = b->frame->offset + b->data_end, left = b->frame->length - b->data_end;
-	uint64_t want = b->size - written;
+	uint64_t want = b->size > written ? b->size - written : 0;
 	uint64_t have = left < want ? left : want;
 
 	uint64_t nonzero = window_skip_zeros_to(&t->window, from, from + left);

@@ -171,6 +171,8 @@ static uint64_t size_by_distance(struct lttng_trace *t, struct lttng_file *f, ui
 	if (next == UINT64_MAX)
 		return 0;
 	uint64_t size = lttng_header_at(t, f, next, &h) && size_possible(t, h.v[LF_SIZE]) ? h.v[LF_SIZE] : next;
+	if (!size_possible(t, size))
+		return 0;
 	return next % size && size_possible(t, claimed) && power_of_two(claimed) ? claimed : size;
 }
 

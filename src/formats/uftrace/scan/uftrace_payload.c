@@ -135,10 +135,11 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	if (found < 0)
 		return 0;
 	bool made_up = t->session.index != UFTRACE_NONE && w->sessions->list[t->session.index].line == UFTRACE_NONE;
-	struct finding *cause = w->infer->cause				     ? w->infer->cause
-				: !t->session.map			     ? w->sessions->map_damage
-				: made_up && place == UFTRACE_PLACE_UNMAPPED ? w->tasks->damage
-									     : NULL;
+	/* Of a session that is made up, the map is a guess. */
+	struct finding *cause = w->infer->cause	  ? w->infer->cause
+				: !t->session.map ? w->sessions->map_damage
+				: made_up	  ? w->tasks->damage
+						  : NULL;
 	if (cause) {
 		finding_explains(cause, 1);
 		*strip = UFTRACE_RULE_dat_payload_without_spec;

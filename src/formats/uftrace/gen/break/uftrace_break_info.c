@@ -216,7 +216,8 @@ BREAKER_OF(feat_kernel_without_files, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_
 	uftrace_geninfo_mask(g, INFO_FEAT, 1 << 2, 0);
 }
 
-BREAKER_OF(feat_debuginfo_mismatch, GEN_BYTES, uftrace_gen_versions(g, 90, 999), uftrace_gen_need(g, 0, UFTRACE_GEN_AUTO))
+BREAKER_OF(feat_debuginfo_mismatch, GEN_BYTES, uftrace_gen_versions(g, 90, 999),
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_AUTO | UFTRACE_GEN_FOREIGN))
 {
 	if (uftrace_gen_has(g, UFTRACE_GEN_DEBUG))
 		uftrace_geninfo_mask(g, INFO_FEAT, 0, 1 << 10);
