@@ -623,7 +623,8 @@ static void run_foreign(struct uftrace_gen *g)
 			return;
 		r.out->big_endian = uftrace_gen_has(g, UFTRACE_GEN_BIG_ENDIAN);
 		list_calls(&r);
-		for (uint64_t n = 1 + uftrace_gen_below(g, SMALL_CALLS); (n || r.out->size < g->budget) && !r.out->failed;
+		/* Three at least: a breaker may need one between others. */
+		for (uint64_t n = 3 + uftrace_gen_below(g, SMALL_CALLS); (n || r.out->size < g->budget) && !r.out->failed;
 		     n -= n > 0) {
 			struct call call = r.calls[uftrace_gen_below(g, r.call_count)];
 			struct uftrace_gen_frame frame = { call.address, call.symbol };
