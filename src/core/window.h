@@ -11,6 +11,7 @@ struct window {
 	uint64_t base;		      /* offset in the source of buffer[0] */
 	size_t length;		      /* valid bytes in buffer */
 	enum tracemend_status status; /* sticky: TM_OK, or why a read failed */
+	bool jumped;		      /* what is in it is far from what was in it before */
 };
 
 void window_open(struct window *w, struct source *source);
