@@ -96,6 +96,27 @@ static void long_requests_that_overlap_read_little(void **state)
 	bundle_free(b);
 }
 
+/* As searches do that look at many places by turns. */
+static void places_far_from_each_other_by_turns_read_little(void **state)
+{
+	static const uint8_t data[64 * WINDOW_FIRST];
+	const struct capture c = one_file(data, sizeof(data));
+	const struct tracemend_options options = { .window = 16 * WINDOW_FIRST };
+	struct bundle *b = capture_bundle(&c, &options, NULL);
+	struct window w;
+	uint32_t random = 1;
+
+	(void)state;
+	window_open(&w, bundle_single(b));
+	for (unsigned i = 0; i < 200; i++) {
+		random = random * 1103515245u + 12345u;
+		assert_non_null(window_at(&w, (uint64_t)(random >> 16) % 60 * WINDOW_FIRST, 8));
+	}
+	assert_true(b->bytes_read <= 2 * 200 * WINDOW_FIRST);
+	window_close(&w);
+	bundle_free(b);
+}
+
 static void failed_reads_stick(void **state)
 {
 	static uint8_t data[100];
@@ -229,6 +250,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_the_same_for_every_size),
 		cmocka_unit_test(a_window_walk_reads_each_byte_once),
 		cmocka_unit_test(long_requests_that_overlap_read_little),
+		cmocka_unit_test(places_far_from_each_other_by_turns_read_little),
 		cmocka_unit_test(failed_reads_stick),
 		cmocka_unit_test(zeros_are_skipped),
 		cmocka_unit_test(lines_are_cut_alike),
