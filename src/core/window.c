@@ -164,6 +164,15 @@ uint64_t window_skip_zeros(struct window *w, uint64_t offset)
 	return w->status == TM_OK && at > w->source->size ? w->source->size : at;
 }
 
+uint64_t window_pass_zeros(struct window *w, uint64_t at, uint64_t end, unsigned step, unsigned head)
+{
+	const uint8_t *p = at < end && end - at >= head ? window_at(w, at, 8) : NULL;
+	if (!p || load_u64(p, false))
+		return at;
+	uint64_t zeros = window_skip_zeros_to(w, at, end) - at;
+	return zeros < head ? at : at + (zeros - head + step) / step * step;
+}
+
 enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size)
 {
 	*out = NULL;

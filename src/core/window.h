@@ -52,6 +52,9 @@ uint64_t window_skip_zeros(struct window *w, uint64_t offset);
 /* The same up to `end`, which is returned where all bytes in front of it are zeros: a walk of blocks that asks about each reads
  * none of them twice. An offset behind `end` is returned as it is. */
 uint64_t window_skip_zeros_to(struct window *w, uint64_t offset, uint64_t end);
+/* For a search from `at` to `end` in steps of `step`: the first of these places at which not all of `head` bytes (8 at least) are
+ * zeros, or the first behind which there are fewer of them. */
+uint64_t window_pass_zeros(struct window *w, uint64_t at, uint64_t end, unsigned step, unsigned head);
 /* Reads a whole source of at most max bytes into *out (NUL-terminated; *size does not count that). A larger one is TM_LIMIT. The
  * caller frees *out. */
 enum tracemend_status source_slurp(struct source *s, size_t max, char **out, size_t *size);

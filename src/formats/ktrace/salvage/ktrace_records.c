@@ -27,15 +27,6 @@ bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end)
 	return true;
 }
 
-uint64_t ktrace_zeros_pass(struct ktrace_input *in, uint64_t at, uint64_t end, unsigned step, unsigned head)
-{
-	const uint8_t *p = at < end && end - at >= head ? window_at(&in->window, at, 8) : NULL;
-	if (!p || load_u64(p, false))
-		return at;
-	uint64_t zeros = window_skip_zeros_to(&in->window, at, end) - at;
-	return zeros < head ? at : at + (zeros - head + step) / step * step;
-}
-
 /* Whether valid records begin at offset: KTRACE_RUN plausible ones, or fewer that fill the rest and pass every test. */
 static bool records_are_valid(struct ktrace_input *in, uint64_t offset, uint64_t end)
 {
@@ -118,7 +109,7 @@ uint64_t ktrace_events_find(struct ktrace_input *in, uint64_t offset, uint64_t e
 
 	/* 32-bit records have few fields that can be tested: the first ones must pass every test. */
 	for (; offset < end && end - offset >= size && in->window.status == TM_OK;
-	     offset = ktrace_zeros_pass(in, offset + step, end, step, size))
+	     offset = window_pass_zeros(&in->window, offset + step, end, step, size))
 		if (records_are_valid(in, offset, end) &&
 		    (in->is_64 || ktrace_events_in_order(in, offset, end) || ktrace_records_fill(in, offset, end)))
 			return records_best(in, offset, end, step, offset);
@@ -133,7 +124,7 @@ uint64_t ktrace_records_resync_strict(struct ktrace_input *in, uint64_t offset, 
 	uint32_t size = ktrace_event_size(in->is_64);
 
 	for (uint64_t at = offset + 1; at < end && end - at >= size && in->window.status == TM_OK;
-	     at = ktrace_zeros_pass(in, at + 1, end, 1, size)) {
+	     at = window_pass_zeros(&in->window, at + 1, end, 1, size)) {
 		uint64_t step = (at - offset) % size;
 		if (!step && records_are_valid(in, at, end))
 			return at;

@@ -22,8 +22,6 @@ struct ktrace_stretch {
  * than KTRACE_RUN. */
 #define KTRACE_IN_ORDER_MAX 12u
 unsigned ktrace_events_in_order(struct ktrace_input *in, uint64_t offset, uint64_t end);
-/* For searches from `at` on, in steps of `step`: the first of these places at which not all of the first `head` bytes are zeros. */
-uint64_t ktrace_zeros_pass(struct ktrace_input *in, uint64_t at, uint64_t end, unsigned step, unsigned head);
 /* Whether records that pass every test fill [offset, end). */
 bool ktrace_records_fill(struct ktrace_input *in, uint64_t offset, uint64_t end);
 /* The first offset in [offset, end), in steps of `step`, at which KTRACE_RUN plausible records begin, or fewer that fill the rest;

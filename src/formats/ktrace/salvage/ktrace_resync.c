@@ -76,7 +76,7 @@ static uint64_t chunk_resync(struct ktrace_input *in, uint64_t from, uint64_t li
 		if (at >= in_order)
 			in_order = at + ktrace_events_in_order(in, at, limit) * record;
 		/* Neither a tag nor the time of a record is zero. */
-		at = at < in_order ? at + record : ktrace_zeros_pass(in, at + step, limit, step, 8);
+		at = at < in_order ? at + record : window_pass_zeros(&in->window, at + step, limit, step, 8);
 	}
 	return UINT64_MAX;
 }
@@ -139,7 +139,7 @@ uint64_t ktrace_chunk_find_strange(struct ktrace_input *in, uint64_t from, uint6
 		if (p && chunk_is_strange(in, p, at, until, limit, &budget))
 			return at;
 		records &= at < in_order;
-		at = at < in_order ? at + record : ktrace_zeros_pass(in, at + 8, until, 8, 8);
+		at = at < in_order ? at + record : window_pass_zeros(&in->window, at + 8, until, 8, 8);
 	}
 	return until;
 }

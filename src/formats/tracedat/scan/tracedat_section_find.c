@@ -113,13 +113,9 @@ static uint64_t find_next(struct finder *f, uint64_t at)
 	struct tracedat_walk *w = f->w;
 	uint64_t end = w->source->size;
 
-	while (at + TRACEDAT_SECTION_SIZE + 4 <= end) {
+	/* A header is not all zeros. */
+	while ((at = window_pass_zeros(&w->window, at, end, 1, TRACEDAT_SECTION_SIZE)) + TRACEDAT_SECTION_SIZE + 4 <= end) {
 		size_t got, i;
-		uint64_t zeros = window_skip_zeros(&w->window, at);
-		if (zeros - at >= TRACEDAT_SECTION_SIZE) {
-			at = zeros - TRACEDAT_SECTION_SIZE + 1; /* a header is not all zeros */
-			continue;
-		}
 		const uint8_t *p = window_upto(&w->window, at, 65536, &got);
 		if (!p)
 			return end;
