@@ -16,19 +16,16 @@
 #include <sys/stat.h>
 
 #include "../../fuzz/capture.h"
+#include "core/text.h"
 #include "engine/engine.h"
 #include "sweep.h"
 
 /* Entries of a list that are shown; of the others their number and a hash. */
 #define SHOWN_MAX 40u
 
-/* FNV-1a. */
-#define HASH_START UINT64_C(0xcbf29ce484222325)
 static uint64_t hash_add(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
+	return text_hash_more(hash, text, strlen(text));
 }
 
 /* A list of which the first entries are shown as texts. */
@@ -42,7 +39,7 @@ static void list_add(struct list *l, const char *text)
 {
 	if (!l->shown) {
 		l->shown = json_array();
-		l->hash = HASH_START;
+		l->hash = TEXT_HASH_NONE;
 	}
 	if (l->count++ < SHOWN_MAX)
 		json_array_append_new(l->shown, json_string(text));
@@ -247,8 +244,8 @@ static void record_add(void *ctx, const struct tracemend_record *r)
 static json_t *outcome_damaged(const char *path, const uint8_t *data, size_t size, const struct tracemend_options *options,
 			       unsigned times)
 {
-	struct sums sums = { .hash = HASH_START, .texts = HASH_START };
-	uint64_t seed = hash_add(HASH_START, path);
+	struct sums sums = { .hash = TEXT_HASH_NONE, .texts = TEXT_HASH_NONE };
+	uint64_t seed = hash_add(TEXT_HASH_NONE, path);
 	json_t *line = json_object();
 	struct sweep sweep;
 
@@ -312,7 +309,7 @@ static int copy_write(const char *path, const uint8_t *data, size_t size, const 
 	int status = 0;
 
 	sweep_open(&sweep, options->format, options->profile, data, size);
-	sweep_copy(&sweep, hash_add(HASH_START, path) + n, &copy);
+	sweep_copy(&sweep, hash_add(TEXT_HASH_NONE, path) + n, &copy);
 	for (size_t i = 0; i < copy.count && !status; i++) {
 		char name[2 * CAPTURE_NAME_MAX + 1024];
 		const char *role = copy.files[i].role == TM_ROLE_DONOR	 ? "donor-"

@@ -307,7 +307,7 @@ unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_re
 	return known;
 }
 
-/* ---- references without a registration ---- */
+/* ---- references ---- */
 
 bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r)
 {
