@@ -257,43 +257,39 @@ def growth(rows):
     return 2 ** (sum((p[0] - x) * (p[1] - y) for p in points) / square) if square else 0.0
 
 
+def times_of(options, name, command, capture, work, before=None):
+    """A row's entry for (path, size): (size, exit code, least seconds, largest kB); of the runs before, too."""
+    path, size = capture
+    runs = [measure(options.tool, name, command, path, work) for _ in range(options.rounds)] + ([before[1:]] if before else [])
+    return size, runs[0][0], min(r[1] for r in runs), max(r[2] for r in runs)
+
+
 def family(options, name, what, make, work):
     """The rows of a family. Returns whether one is bad."""
-    paths, sizes = [], []
+    captures, bad = [], False
     for megabytes in options.sizes:
-        paths.append(os.path.join(work, f"in-{megabytes}"))
-        files = make(megabytes << 20)
-        sizes.append(sum(map(len, files.values())))
-        write(files, paths[-1])
+        path, files = os.path.join(work, f"in-{megabytes}"), make(megabytes << 20)
+        captures.append((path, sum(map(len, files.values()))))
+        write(files, path)
         del files
-    bad = False
     for command in ("check", "repair"):
-        def row(i, command=command, rounds=options.rounds):
-            runs = [measure(options.tool, name, command, paths[i], work) for _ in range(rounds)]
-            return sizes[i], runs[0][0], min(r[1] for r in runs), max(r[2] for r in runs)
-
-        def again(i, rows):
-            one = row(i)
-            return *one[:2], min(one[2], rows[i][2]), max(one[3], rows[i][3])
-
-        rows = [row(i) for i in range(len(paths))]
-        ratio, at = steepest(rows)
+        rows = [times_of(options, name, command, c, work) for c in captures]
         for _ in range(options.again):
-            if ratio <= RATIO:
-                break
-            rows[at - 1], rows[at] = again(at - 1, rows), again(at, rows)
             ratio, at = steepest(rows)
-        memory = max(r[3] for r in rows)
-        wrong = [f"exit {r[1]}" for r in rows if r[1] >= 70][:1]  # 128 and more: a signal
+            if ratio > RATIO:
+                for i in (at - 1, at):
+                    rows[i] = times_of(options, name, command, captures[i], work, rows[i])
+        ratio, grows, memory = steepest(rows)[0], growth(rows), max(r[3] for r in rows)
         dear = rows[-1][2] / rows[-1][0] > RATIO / 2 * max((r[2] / r[0] for r in rows[:-1] if r[2] > NOISE), default=math.inf)
-        wrong += ["not linear"] if growth(rows) > RATIO or dear else []
+        wrong = [f"exit {r[1]}" for r in rows if r[1] >= 70][:1]  # 128 and more: a signal
+        wrong += ["not linear"] if grows > RATIO or dear else []
         wrong += ["memory"] if memory > MEMORY else []
         bad = bad or bool(wrong)
         wrong += ["step"] if ratio > RATIO and "not linear" not in wrong else []
         seconds = " ".join(f"{r[2]:7.2f}" for r in rows)
-        print(f"{name:9} {what:36.36} {command:6} {seconds}  x{ratio:4.2f} x{growth(rows):4.2f} {memory / 1024:6.1f} MB  "
+        print(f"{name:9} {what:36.36} {command:6} {seconds}  x{ratio:4.2f} x{grows:4.2f} {memory / 1024:6.1f} MB  "
               f"exit {rows[-1][1]} {' '.join(wrong)}", flush=True)
-    for path in paths:
+    for path, _ in captures:
         (shutil.rmtree if os.path.isdir(path) else os.remove)(path)
     return bad
 

@@ -158,6 +158,12 @@ static void zeros_are_skipped(void **state)
 		assert_int_equal(window_skip_zeros_to(&w, 4, 200), 200);
 		assert_int_equal(window_skip_zeros_to(&w, 4, 4502), 4500);
 		assert_int_equal(window_skip_zeros_to(&w, 300, 200), 300);
+		assert_int_equal(window_pass_zeros(&w, 0, 5000, 1, 16), 0);
+		assert_int_equal(window_pass_zeros(&w, 4, 5000, 1, 16), 4485);
+		assert_int_equal(window_pass_zeros(&w, 4, 5000, 8, 16), 4492);
+		assert_int_equal(window_pass_zeros(&w, 4485, 5000, 1, 16), 4485);
+		assert_int_equal(window_pass_zeros(&w, 4501, 5000, 1, 16), 4985);
+		assert_int_equal(window_pass_zeros(&w, 4990, 5000, 1, 16), 4990);
 		window_close(&w);
 		bundle_free(b);
 	}
