@@ -113,22 +113,28 @@ static bool is_program(const struct uftrace_walk *w, struct uftrace_str path)
 	return same;
 }
 
-static bool is_wanted(struct uftrace_str line)
+static bool begins(struct uftrace_str line, const char *key)
 {
-	static const char *const keys[] = { "argspec:",	 "retspec:",   "argauto:",     "retauto:",
-					    "enumauto:", "auto-args:", "pattern_type:" };
-	static const char head[] = "argspec:lines=";
+	return line.length >= strlen(key) && !memcmp(line.text, key, strlen(key));
+}
 
-	if (line.length >= sizeof(head) - 1 && !memcmp(line.text, head, sizeof(head) - 1))
+/* *specs: the line has specifications, or says that there are automatic ones. */
+static bool is_wanted(struct uftrace_str line, bool *specs)
+{
+	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
+
+	if (begins(line, "argspec:lines="))
 		return false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (line.length >= strlen(keys[i]) && !memcmp(line.text, keys[i], strlen(keys[i])))
-			return true;
-	return false;
+		if (begins(line, keys[i]))
+			return *specs = true;
+	return begins(line, "pattern_type:");
 }
 
 bool uftrace_donor_specs(struct uftrace_walk *w, struct bytes *lines)
 {
+	bool specs = false;
+
 	for (size_t i = 0; w->plan && i < w->dir->count; i++) {
 		struct source *source = w->dir->files[i].source;
 		size_t size;
@@ -141,7 +147,7 @@ bool uftrace_donor_specs(struct uftrace_walk *w, struct bytes *lines)
 		if (info && is_program(w, line_of(text + UFTRACE_HEADER_SIZE, size - UFTRACE_HEADER_SIZE, "exename:"))) {
 			struct uftrace_str rest = { text + UFTRACE_HEADER_SIZE, size - UFTRACE_HEADER_SIZE }, line;
 			while (uftrace_str_next(&rest, '\n', &line))
-				if (is_wanted(line)) {
+				if (is_wanted(line, &specs)) {
 					bytes_append(lines, line.text, line.length);
 					bytes_text(lines, "\n");
 				}
@@ -150,5 +156,7 @@ bool uftrace_donor_specs(struct uftrace_walk *w, struct bytes *lines)
 		if (lines->failed)
 			return uftrace_walk_fail(w, TM_NO_MEMORY);
 	}
+	if (!specs) /* how they would match says nothing alone */
+		bytes_free(lines);
 	return true;
 }

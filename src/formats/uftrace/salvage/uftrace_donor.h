@@ -7,7 +7,8 @@
 
 /* Takes symbol files and debug information that the recording does not have, of programs that its maps have; after the maps. */
 bool uftrace_donor_files(struct uftrace_walk *w);
-/* Appends the lines of a donor's info that have specifications, and how their patterns match, where it is of the same program. */
+/* Appends the lines of a donor's info that have specifications, and how their patterns match, where it is of the same program;
+ * nothing, where it has no specifications. */
 bool uftrace_donor_specs(struct uftrace_walk *w, struct bytes *lines);
 
 #endif

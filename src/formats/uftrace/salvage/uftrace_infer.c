@@ -4,7 +4,8 @@
  * functions, where the name is known; else from the values themselves (uftrace_guess.c). Readers find them by names, so that a
  * program without symbols gets a symbol file of the functions that are known by their debug information or by their records.
  *
- * circle: which program has no symbols and needs some is only seen in the walk over the records, which learning walks again. */
+ * circle: which program has no symbols and needs some, and whether records have values that info denies, is only seen in the walk
+ * over the records, which learning walks again. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,6 +23,10 @@
 
 /* Records of a function that must agree with its specification, out of all that it has. */
 #define MISFITS_MAX 50u /* one in so many */
+
+/* Records whose values are longer than nothing, where both masks of info say that there are none. A single one may be a record that
+ * was hit, with another damaged one behind it. */
+#define UNANNOUNCED_MIN 3u
 
 /* ---- whether anything is to be inferred ---- */
 
@@ -546,8 +551,8 @@ bool uftrace_infer_walk(struct uftrace_walk *w)
 	}
 	if (!uftrace_learn(w))
 		return false;
-	if (!n->values) {
-		w->specs->present = n->damaged;
+	if (!n->values || n->sized < n->needed) {
+		w->specs->present = n->damaged && !n->needed;
 		return true;
 	}
 	if (!decide(w))
@@ -558,7 +563,7 @@ bool uftrace_infer_walk(struct uftrace_walk *w)
 	return use_block(w);
 }
 
-bool uftrace_infer_late(struct uftrace_walk *w, struct source *source, uint64_t at)
+bool uftrace_infer_nameless(struct uftrace_walk *w, struct source *source, uint64_t at)
 {
 	struct uftrace_infer *n = w->infer;
 
@@ -566,6 +571,13 @@ bool uftrace_infer_late(struct uftrace_walk *w, struct source *source, uint64_t 
 	n->first = source;
 	n->first_at = at;
 	return uftrace_infer_walk(w);
+}
+
+bool uftrace_infer_unannounced(struct uftrace_walk *w)
+{
+	w->infer->wanted = true;
+	w->infer->needed = UNANNOUNCED_MIN;
+	return uftrace_donor_specs(w, &w->infer->donor) && uftrace_infer_walk(w);
 }
 
 void uftrace_infer_write(struct uftrace_walk *w)

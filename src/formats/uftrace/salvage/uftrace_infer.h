@@ -54,6 +54,7 @@ struct uftrace_infer {
 	bool nameless;				  /* there are all specifications, and no symbols by which readers find them */
 	struct finding *cause;			  /* why they are lost */
 	uint64_t values;			  /* records with values */
+	uint64_t sized, needed;			  /* those whose values are not empty; so many must be for anything to be said */
 	unsigned guessed;			  /* specifications by nothing but the sizes of the values and their strings */
 	struct uftrace_infer_program *programs;	  /* owned */
 	struct uftrace_infer_function *functions; /* owned */
@@ -72,7 +73,9 @@ bool uftrace_infer_begin(struct uftrace_walk *w);
 bool uftrace_infer_walk(struct uftrace_walk *w);
 /* The same in the midst of the walk over the records, which has met values of a program that has no symbols, at `at` of the source:
  * the first time. What was known of addresses and specifications is to be forgotten. */
-bool uftrace_infer_late(struct uftrace_walk *w, struct source *source, uint64_t at);
+bool uftrace_infer_nameless(struct uftrace_walk *w, struct source *source, uint64_t at);
+/* The same where info says in both masks that no record has values, and the walk has met some. */
+bool uftrace_infer_unannounced(struct uftrace_walk *w);
 /* Writes the symbol files. */
 void uftrace_infer_write(struct uftrace_walk *w);
 void uftrace_infer_free(struct uftrace_infer *n);

@@ -127,6 +127,7 @@ static uint64_t learn_call(struct uftrace_stream *t, uint64_t at, uint64_t end, 
 	int length = measure(t, &l, end);
 	if (length < 0)
 		return 0;
+	t->w->infer->sized += length > 0;
 	const uint8_t *p = length ? window_at(&t->window, l.body, (size_t)length) : NULL;
 	if (!t->w->infer->values++ && !t->w->infer->nameless) {
 		t->w->infer->first = t->source;

@@ -75,6 +75,16 @@ static void name_of(struct uftrace_stream *t, const struct values *v, char out[T
 	text_quote(out, m->names + m->symbols[v->symbol].name, m->symbols[v->symbol].length);
 }
 
+/* Whether the values show what info denies; else a bit of the record was hit, or they are the only ones. */
+static bool are_there(struct uftrace_stream *t, const struct values *v)
+{
+	if (t->w->infer->wanted || !uftrace_resync_payload(t, v->body, v->end, v->time, true))
+		return false;
+	if (uftrace_infer_unannounced(t->w))
+		uftrace_place_forget(t);
+	return t->w->specs->present;
+}
+
 /* info has no specifications at all. */
 static uint64_t unannounced(struct uftrace_stream *t, const struct values *v, unsigned *strip)
 {
@@ -307,11 +317,11 @@ uint64_t uftrace_payload(struct uftrace_stream *t, uint64_t at, uint64_t end, ui
 		return 0;
 	t->w->records->arguments |= !v.retval;
 	t->w->records->retvals |= v.retval;
-	if (!t->w->specs->present)
-		return unannounced(t, &v, strip);
+	if (!t->w->specs->present && !are_there(t, &v))
+		return t->w->status == TM_OK ? unannounced(t, &v, strip) : 0;
 	uftrace_place_symbol(t, v.address, &v.module, &v.symbol);
 	if (is_nameless(t, &v)) {
-		if (!uftrace_infer_late(t->w, t->source, v.at))
+		if (!uftrace_infer_nameless(t->w, t->source, v.at))
 			return 0;
 		uftrace_place_forget(t);
 		uftrace_place_symbol(t, v.address, &v.module, &v.symbol);
