@@ -13,11 +13,9 @@ static void doubt_registration(struct fxt_doubt *d, const struct fxt_missing *m)
 
 	for (unsigned bit = 0; bit < (m->thread ? 8 : 15); bit++) {
 		uint32_t index = m->index ^ 1u << bit;
-		const struct fxt_string_page *page = t->pages[index / FXT_PAGE];
-		uint8_t state = m->thread ? t->threads[index].state : page->state[index % FXT_PAGE];
-		uint64_t offset = m->thread ? t->threads[index].offset : page->offset[index % FXT_PAGE];
-		if ((state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
-			fxt_doubt_list(d, offset, fxt_doubt_length_at(d, offset),
+		const struct fxt_entry e = fxt_entry_of(t, m->thread, index);
+		if ((e.state & (FXT_REGISTERED | FXT_USED)) == FXT_REGISTERED)
+			fxt_doubt_list(d, e.offset, fxt_doubt_length_at(d, e.offset),
 				       "registers an unused index that differs by one bit from one that is missing");
 	}
 }

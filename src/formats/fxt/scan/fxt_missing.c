@@ -66,13 +66,12 @@ static struct fxt_missing *missing_neighbour(const struct fxt_registry *reg, con
 	/* Below 0, the index is beyond the last one. */
 	for (uint32_t index = m->index + (uint32_t)step, i = 0; i < NEIGHBOURS && index && index <= last;
 	     index += (uint32_t)step, i++) {
-		const struct fxt_string_page *page = t->pages[m->thread ? 0 : index / FXT_PAGE];
-		const uint8_t state = m->thread ? t->threads[index].state : page->state[index % FXT_PAGE];
-		if (state & FXT_REGISTERED)
+		const struct fxt_entry e = fxt_entry_of(t, m->thread, index);
+		if (e.state & FXT_REGISTERED)
 			return NULL;
-		if (!(state & FXT_DANGLING))
+		if (!(e.state & FXT_DANGLING))
 			continue;
-		struct fxt_missing *n = &reg->missing[m->thread ? t->threads[index].missing : page->hash[index % FXT_PAGE]];
+		struct fxt_missing *n = &reg->missing[e.missing];
 		const bool same = n->provider == m->provider && n->index == index && !n->reported && !n->forward &&
 				  n->elsewhere == m->elsewhere;
 		return same && !missing_cause(reg, n) ? n : NULL;

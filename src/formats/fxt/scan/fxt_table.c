@@ -309,19 +309,21 @@ unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_re
 
 /* ---- references ---- */
 
+/* Whether it is missing, and used once. */
+static bool is_rare(const struct fxt_registry *reg, struct fxt_entry e)
+{
+	return e.state & FXT_DANGLING && reg->missing[e.missing].count == 1;
+}
+
 bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r)
 {
 	const struct fxt_tables *t = reg->provider->tables;
 	bool rare = false;
 
-	for (unsigned i = 0; i < r->string_count; i++) {
-		const uint16_t ref = r->strings[i].ref;
-		if (!(ref & FXT_STRING_INLINE) && fxt_string_state(t, ref) & FXT_DANGLING)
-			rare |= reg->missing[t->pages[ref / FXT_PAGE]->hash[ref % FXT_PAGE]].count == 1;
-	}
+	for (unsigned i = 0; i < r->string_count; i++)
+		rare |= !(r->strings[i].ref & FXT_STRING_INLINE) && is_rare(reg, fxt_entry_of(t, false, r->strings[i].ref));
 	for (unsigned i = 0; i < r->thread_count && r->type != FXT_THREAD; i++)
-		if (t->threads[r->threads[i].ref].state & FXT_DANGLING)
-			rare |= reg->missing[t->threads[r->threads[i].ref].missing].count == 1;
+		rare |= is_rare(reg, fxt_entry_of(t, true, r->threads[i].ref));
 	return rare;
 }
 

@@ -171,6 +171,23 @@ unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_re
 /* Reports registrations that nothing refers to. */
 void fxt_unused_report(struct fxt_registry *reg);
 
+/* The entry of a string or a thread. */
+struct fxt_entry {
+	uint8_t state;
+	uint64_t offset;  /* of the record that registered it last */
+	uint32_t missing; /* of a dangling one: index into fxt_registry.missing */
+};
+
+static inline struct fxt_entry fxt_entry_of(const struct fxt_tables *t, bool thread, uint32_t index)
+{
+	const struct fxt_thread_entry *e = &t->threads[thread ? index : 0];
+	const struct fxt_string_page *page = t->pages[thread ? 0 : index / FXT_PAGE];
+	const uint32_t i = index % FXT_PAGE;
+
+	return thread ? (struct fxt_entry){ e->state, e->offset, e->missing }
+		      : (struct fxt_entry){ page->state[i], page->offset[i], (uint32_t)page->hash[i] };
+}
+
 static inline uint8_t fxt_string_state(const struct fxt_tables *t, uint32_t index)
 {
 	return t->pages[index / FXT_PAGE]->state[index % FXT_PAGE];
