@@ -78,12 +78,12 @@ static bool name_by_name(const struct uftrace_walk *w, const char *name, char ou
 		if (!digits || digits > 6)
 			continue;
 		(void)snprintf(out, 48, "%.*s.dat", (int)(n + digits), name);
-		return is_variant(name, out) && uftrace_dir_find(w->dir, out, strlen(out)) == UFTRACE_NONE;
+		return is_variant(name, out) && uftrace_dir_find(w->dir, out) == UFTRACE_NONE;
 	}
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		(void)snprintf(out, 48, "%s", fixed[i]);
 		if (is_variant(name, out))
-			return uftrace_dir_find(w->dir, out, strlen(out)) == UFTRACE_NONE;
+			return uftrace_dir_find(w->dir, out) == UFTRACE_NONE;
 	}
 	return false;
 }
@@ -131,7 +131,7 @@ static void adopt_map(struct uftrace_walk *w, uint32_t index)
 	if (sid.length > UFTRACE_SID_LENGTH)
 		return;
 	(void)snprintf(wanted, sizeof(wanted), "sid-%.*s.map", (int)sid.length, sid.text);
-	if (is_variant(name, wanted) && session_named(w, sid) && uftrace_dir_find(w->dir, wanted, strlen(wanted)) == UFTRACE_NONE)
+	if (is_variant(name, wanted) && session_named(w, sid) && uftrace_dir_find(w->dir, wanted) == UFTRACE_NONE)
 		adopt(w, index, wanted, "is the map of a session that has none");
 }
 

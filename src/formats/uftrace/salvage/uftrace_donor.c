@@ -55,7 +55,7 @@ static bool is_own_build(struct uftrace_walk *w, const char *name, struct uftrac
 	if (n + 5 > sizeof(own))
 		return false;
 	(void)snprintf(own, sizeof(own), "%.*s.dbg", (int)n, name);
-	uint32_t file = uftrace_dir_find(w->dir, own, n + 4);
+	uint32_t file = uftrace_dir_find(w->dir, own);
 	char *head = file != UFTRACE_NONE ? read_start(w, w->dir->files[file].source, HEAD_BYTES, &size) : NULL;
 	struct uftrace_str id = head ? line_of(head, size, "# build-id: ") : (struct uftrace_str){ NULL, 0 };
 	bool same = !id.length || !build_id.length || uftrace_str_equal(id, build_id);
@@ -86,8 +86,7 @@ bool uftrace_donor_files(struct uftrace_walk *w)
 		if (f->source->role != TM_ROLE_DONOR || f->source->kind != SOURCE_FILE)
 			continue;
 		enum uftrace_kind kind = uftrace_name_read(&name, own);
-		if ((kind != UFTRACE_FILE_SYM && kind != UFTRACE_FILE_DBG) ||
-		    uftrace_dir_find(w->dir, own, strlen(own)) != UFTRACE_NONE)
+		if ((kind != UFTRACE_FILE_SYM && kind != UFTRACE_FILE_DBG) || uftrace_dir_find(w->dir, own) != UFTRACE_NONE)
 			continue;
 		char *head = read_start(w, f->source, HEAD_BYTES, &size);
 		if (!head)

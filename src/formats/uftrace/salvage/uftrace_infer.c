@@ -119,13 +119,13 @@ static bool name_file(struct uftrace_walk *w, struct uftrace_infer_program *p)
 
 	if (!is_name(p->path) || !base.length || base.length > sizeof(p->symbols_name) - 8)
 		return false;
-	int n = snprintf(p->symbols_name, sizeof(p->symbols_name), "%.*s.sym", (int)base.length, base.text);
+	(void)snprintf(p->symbols_name, sizeof(p->symbols_name), "%.*s.sym", (int)base.length, base.text);
 	for (size_t i = 0; i < w->infer->program_count; i++)
 		if (&w->infer->programs[i] != p && !strcmp(w->infer->programs[i].symbols_name, p->symbols_name)) {
 			p->symbols_name[0] = '\0';
 			return false;
 		}
-	uint32_t file = uftrace_dir_find(w->dir, p->symbols_name, (size_t)n);
+	uint32_t file = uftrace_dir_find(w->dir, p->symbols_name);
 	bool taken = file != UFTRACE_NONE;
 	for (size_t i = 0; taken && i < w->symbols->module_count; i++)
 		if (w->symbols->modules[i].file == file && !w->symbols->modules[i].count) {

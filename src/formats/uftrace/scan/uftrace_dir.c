@@ -5,16 +5,15 @@
 #include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 
-uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_t length)
+uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name)
 {
-	const struct uftrace_str wanted = { name, length };
 	size_t low = 0, high = dir->count;
 
 	/* Sources are ordered by role, then by name; the capture's own role is the first. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct source *source = dir->files[middle].source;
-		int order = source->role != TM_ROLE_INPUT ? 1 : uftrace_str_order(source->name, wanted);
+		int order = source->role != TM_ROLE_INPUT ? 1 : strcmp(source->name, name);
 		if (!order)
 			return source->kind == SOURCE_FILE ? (uint32_t)middle : UFTRACE_NONE;
 		if (order < 0)
@@ -22,10 +21,9 @@ uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_
 		else
 			high = middle;
 	}
-	for (size_t i = 0; i < dir->adopted_count; i++) {
-		if (uftrace_str_is(wanted, dir->files[dir->adopted[i]].as))
+	for (size_t i = 0; i < dir->adopted_count; i++)
+		if (!strcmp(dir->files[dir->adopted[i]].as, name))
 			return dir->adopted[i];
-	}
 	return UFTRACE_NONE;
 }
 

@@ -33,7 +33,7 @@ const char *uftrace_dir_name(const struct uftrace_file *file);
 /* What is to be said of names; after files were adopted. */
 bool uftrace_dir_names(struct uftrace_walk *w);
 /* The file of that exact name among the capture's own, or UFTRACE_NONE. */
-uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name, size_t length);
+uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name);
 void uftrace_dir_free(struct uftrace_dir *dir);
 
 #endif

@@ -177,7 +177,7 @@ static void info_is_missing(struct uftrace_walk *w)
 	w->info->lines.header_rule = w->dir->irregular_info ? UFTRACE_RULE_non_regular_file : UFTRACE_RULE_info_missing;
 	w->info->lines.header_why = "made from task.txt, the maps and the records";
 	w->info->head.damaged = true;
-	bool traces = uftrace_dir_find(w->dir, "default.opts", 12) != UFTRACE_NONE;
+	bool traces = uftrace_dir_find(w->dir, "default.opts") != UFTRACE_NONE;
 	for (size_t i = 0; i < w->dir->count; i++) {
 		w->info->finished |= w->dir->files[i].kind == UFTRACE_FILE_SYM;
 		traces |= w->dir->files[i].source->size >= UFTRACE_RECORD_SIZE &&

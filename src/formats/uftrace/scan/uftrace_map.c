@@ -443,8 +443,8 @@ uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid)
 
 	if (sid.length > UFTRACE_SID_LENGTH)
 		return UFTRACE_NONE;
-	int n = snprintf(name, sizeof(name), "sid-%.*s.map", (int)sid.length, sid.text);
-	uint32_t file = uftrace_dir_find(w->dir, name, (size_t)n);
+	(void)snprintf(name, sizeof(name), "sid-%.*s.map", (int)sid.length, sid.text);
+	uint32_t file = uftrace_dir_find(w->dir, name);
 	size_t low = 0, high = file == UFTRACE_NONE ? 0 : w->maps->sorted;
 	while (low < high) { /* maps are loaded in the order of their files */
 		size_t middle = low + (high - low) / 2;

@@ -72,7 +72,7 @@ static enum uftrace_place place_find(struct uftrace_stream *t, uint64_t address)
 		return symbol == UFTRACE_NONE ? UFTRACE_PLACE_NO_SYMBOL : UFTRACE_PLACE_MAPPED;
 	if (m || in_nameless_library(t, address))
 		return UFTRACE_PLACE_MAPPED;
-	if (address < (1u << 20) && uftrace_dir_find(w->dir, "python.fake.sym", 15) != UFTRACE_NONE)
+	if (address < (1u << 20) && uftrace_dir_find(w->dir, "python.fake.sym") != UFTRACE_NONE)
 		return UFTRACE_PLACE_MAPPED; /* line numbers of a Python program stand for addresses */
 	if (w->info->head.class == UFTRACE_64 && address >= UINT64_C(1) << 47)
 		return UFTRACE_PLACE_KERNEL;

@@ -148,7 +148,7 @@ bool uftrace_records_lost(const struct uftrace_walk *w)
 		lost = content && f->source->kind == SOURCE_FILE && f->source->size;
 	}
 	bool tasks = w->taskinfo->count,
-	     ours = w->dir->info != UFTRACE_NONE || uftrace_dir_find(w->dir, "default.opts", 12) != UFTRACE_NONE;
+	     ours = w->dir->info != UFTRACE_NONE || uftrace_dir_find(w->dir, "default.opts") != UFTRACE_NONE;
 	for (size_t i = 0; i < w->taskinfo->count && !lost; i++)
 		lost = !uftrace_records_of(w->records, (uint64_t)w->taskinfo->tids[i]);
 	for (size_t i = 0; i < w->tasks->count; i++) {

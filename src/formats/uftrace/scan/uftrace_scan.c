@@ -109,7 +109,7 @@ static void report_no_data(struct uftrace_walk *w)
 	if (!info && !w->in->count)
 		return;
 	const struct source *source = info ? dir->files[dir->info].source : w->in->sources[0];
-	if (!info && uftrace_dir_find(dir, "default.opts", 12) == UFTRACE_NONE)
+	if (!info && uftrace_dir_find(dir, "default.opts") == UFTRACE_NONE)
 		finding_report(w->findings, UFTRACE_RULE_dir_not_uftrace, source, 0, 0,
 			       "neither info, nor default.opts, nor a task file with records");
 	else

@@ -386,8 +386,8 @@ static bool map_replace(struct uftrace_walk *w, struct uftrace_session *session)
 	char name[UFTRACE_SID_LENGTH + 24], output[UFTRACE_SID_LENGTH + 16];
 
 	snprintf(output, sizeof(output), "sid-%.*s.map", (int)session->sid.length, session->sid.text);
-	int n = snprintf(name, sizeof(name), "%s.tmp", output);
-	uint32_t file = uftrace_dir_find(w->dir, name, (size_t)n);
+	(void)snprintf(name, sizeof(name), "%s.tmp", output);
+	uint32_t file = uftrace_dir_find(w->dir, name);
 	if (file == UFTRACE_NONE) {
 		uftrace_repair_map(w, output);
 		return true;

@@ -17,8 +17,8 @@ static uint32_t module_of_name(const struct uftrace_walk *w, struct uftrace_str 
 
 	if (base.length + strlen(suffix) + 5 > sizeof(name))
 		return UFTRACE_NONE;
-	int n = snprintf(name, sizeof(name), "%.*s%s.sym", (int)base.length, base.text, suffix);
-	uint32_t file = uftrace_dir_find(w->dir, name, (size_t)n);
+	(void)snprintf(name, sizeof(name), "%.*s%s.sym", (int)base.length, base.text, suffix);
+	uint32_t file = uftrace_dir_find(w->dir, name);
 	while (file != UFTRACE_NONE && low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (w->symbols->modules[middle].file == file)
@@ -147,7 +147,7 @@ static bool names_of(const struct uftrace_program *p, struct uftrace_str build_i
 
 static bool is_there(const struct uftrace_walk *w, const char *name)
 {
-	return uftrace_dir_find(w->dir, name, strlen(name)) != UFTRACE_NONE;
+	return uftrace_dir_find(w->dir, name) != UFTRACE_NONE;
 }
 
 /* Whether another file gets that name: two must not, the first in order takes it. */

@@ -305,7 +305,7 @@ static void check_recorded(struct uftrace_walk *w)
 	if (!count || !recorded)
 		return;
 	/* default.opts has the time filter, which may be given by other means than the command line. */
-	uint32_t opts = uftrace_dir_find(w->dir, "default.opts", 12);
+	uint32_t opts = uftrace_dir_find(w->dir, "default.opts");
 	bool all = records_all(w->info->cmdline) && (opts == UFTRACE_NONE || !w->dir->files[opts].source->size);
 	struct finding *fd = finding_milder(w->findings, UFTRACE_RULE_dat_missing, all ? TM_WARNING : TM_NOTE,
 					    uftrace_task_source(w), first->offset, first->length);
