@@ -172,16 +172,16 @@ static size_t common_next(const char *text, size_t *at, size_t end, const char *
 	return (size_t)(stop - begin) + 1;
 }
 
-/* The common block of the file, by majority vote of the first three formats: that of the first, unless the next two agree on
- * another. */
+/* The common block of the file, by majority vote of the first three formats of its lists: that of the first, unless the next two
+ * agree on another. */
 static void common_by_majority(struct tracedat_format *p, size_t length)
 {
 	struct tracedat_walk *w = p->w;
 	const char *own = p->text + p->common, *next = NULL, *second = NULL, *text = p->block ? (const char *)p->block->data : NULL;
-	size_t at = p->base + p->size, end = !p->block				   ? at
-					     : p->block->size - at < MAJORITY_READ ? p->block->size
-										   : at + MAJORITY_READ;
-	size_t next_length = text && at < end ? common_next(text, &at, end, &next) : 0;
+	size_t at = p->base + p->size, end = !p->block ? 0 : p->block->formats_end ? p->block->formats_end : p->block->size;
+	if (at < end && end - at > MAJORITY_READ)
+		end = at + MAJORITY_READ;
+	size_t next_length = at < end ? common_next(text, &at, end, &next) : 0;
 	size_t second_length = next_length ? common_next(text, &at, end, &second) : 0;
 	bool other = second_length && next_length == second_length && !memcmp(next, second, second_length) &&
 		     (next_length != length || memcmp(next, own, length));

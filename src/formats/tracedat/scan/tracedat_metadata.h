@@ -14,8 +14,9 @@ struct finding;
 struct tracedat_block {
 	uint8_t *data; /* owned; a NUL follows */
 	size_t size;
-	uint64_t offset; /* in the file: of data[0], or of the compressed section's header */
-	uint64_t stored; /* bytes in the file */
+	uint64_t offset;    /* in the file: of data[0], or of the compressed section's header */
+	uint64_t stored;    /* bytes in the file */
+	size_t formats_end; /* where the lists of formats end in it; 0: nothing else is behind them */
 	bool compressed;
 	const char *name; /* "event formats": begins a finding's path */
 };

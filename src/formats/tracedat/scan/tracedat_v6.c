@@ -565,6 +565,7 @@ void tracedat_v6_read(struct tracedat_walk *w)
 	w->meta.v6.name = "header";
 	tracedat_header_parse(w, &w->meta.v6, m->header, end[0]);
 	w->meta.v6.name = "ftrace formats";
+	w->meta.v6.formats_end = end[2];
 	if (m->ftrace != TRACEDAT_V6_UNKNOWN)
 		tracedat_ftrace_parse(w, &w->meta.v6, m->ftrace, end[1]);
 	w->meta.v6.name = "event formats";
