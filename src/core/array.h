@@ -11,4 +11,19 @@
  * TM_OK; TM_LIMIT when count has reached max; TM_NO_MEMORY. After a failure the array is as it was. The caller frees it. */
 enum tracemend_status array_room(void *list, size_t *capacity, size_t count, size_t size, size_t max);
 
+/* Sets i, a size_t, to the number of elements that come before a place of an array of `count` that is in order. before: an
+ * expression of i, whether element i does. It is asked for few of them. */
+#define array_search(i, count, before) \
+	do { \
+		size_t low_ = 0, high_ = (count); \
+		while (low_ < high_) { \
+			(i) = low_ + (high_ - low_) / 2; \
+			if (before) \
+				low_ = (i) + 1; \
+			else \
+				high_ = (i); \
+		} \
+		(i) = low_; \
+	} while (0)
+
 #endif

@@ -139,19 +139,10 @@ void bundle_sort(struct bundle *b)
 
 struct source *bundle_find(const struct bundle *b, enum tracemend_role role, const char *name)
 {
-	size_t low = 0, high = b->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct source *s = b->sources[middle];
-		int order = s->role != role ? (s->role < role ? -1 : 1) : strcmp(s->name, name);
-		if (!order)
-			return s;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	struct source *const *s = b->sources;
+	size_t i;
+	array_search(i, b->count, s[i]->role < role || (s[i]->role == role && strcmp(s[i]->name, name) < 0));
+	return i < b->count && s[i]->role == role && !strcmp(s[i]->name, name) ? s[i] : NULL;
 }
 
 struct source *bundle_single(const struct bundle *b)

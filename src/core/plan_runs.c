@@ -2,6 +2,7 @@
  * four pieces and a count. */
 #include <string.h>
 
+#include "core/array.h"
 #include "core/plan_parts.h"
 
 bool pieces_next(struct pieces_walk *w, struct piece *piece)
@@ -41,19 +42,10 @@ bool plan_dropped_next(const struct plan *p, struct pieces_walk *walk, uint64_t 
 
 const struct piece_run *pieces_run_of(const struct pieces *list, size_t index)
 {
-	size_t low = 0, high = list->run_count;
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct piece_run *run = &list->runs[middle];
-		if (index < run->first)
-			high = middle;
-		else if (index >= run->first + run->size)
-			low = middle + 1;
-		else
-			return run;
-	}
-	return NULL;
+	array_search(i, list->run_count, list->runs[i].first + list->runs[i].size <= index);
+	return i < list->run_count && list->runs[i].first <= index ? &list->runs[i] : NULL;
 }
 
 /* Whether `b` is `a` once more, `step` bytes further in the input. */

@@ -215,16 +215,10 @@ static int by_name(const void *left, const void *right)
 /* The last source of that name among `count` that are ordered by_name(); NULL: none. */
 static const struct source *source_named(struct source *const *sorted, size_t count, const char *name)
 {
-	size_t low = 0, high = count;
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (strcmp(sorted[middle]->name, name) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && !strcmp(sorted[low - 1]->name, name) ? sorted[low - 1] : NULL;
+	array_search(i, count, strcmp(sorted[i]->name, name) <= 0);
+	return i && !strcmp(sorted[i - 1]->name, name) ? sorted[i - 1] : NULL;
 }
 
 /* Adds the hard links. One whose target is not in the archive is a link that leads nowhere. */

@@ -313,17 +313,11 @@ void report_map_repair(struct report_map *m, const struct tracemend_repair *repa
 
 bool report_map_dropped(const struct report_map *m, size_t strip, uint64_t from, uint64_t to)
 {
-	size_t low = 0, high = m->drop_count;
+	const struct report_drop *d = m->drops;
+	size_t i; /* the first that begins at from or behind it */
 
-	while (low < high) { /* the first that begins at from or behind it */
-		size_t middle = low + (high - low) / 2;
-		const struct report_drop *d = &m->drops[middle];
-		if (d->strip < strip || (d->strip == strip && d->from < from))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < m->drop_count && m->drops[low].strip == strip && m->drops[low].from < to;
+	array_search(i, m->drop_count, d[i].strip < strip || (d[i].strip == strip && d[i].from < from));
+	return i < m->drop_count && d[i].strip == strip && d[i].from < to;
 }
 
 /* ---- records ---- */

@@ -1,4 +1,4 @@
-/* core/array.h: arrays grow, keep their elements, and are as they were after a failure. */
+/* core/array.h: arrays grow, keep their elements, and are as they were after a failure; a place in them is found. */
 #include "unit.h"
 
 #include "../../fuzz/inject.h"
@@ -126,6 +126,31 @@ static void sizes_do_not_overflow(void **state)
 	assert_null(list);
 }
 
+/* The place is the one that a look at all of them finds, and few of them are looked at. */
+static void a_place_is_found(void **state)
+{
+	uint32_t list[100], looks = 0;
+	size_t place;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		list[i] = (uint32_t)(i / 3 * 2); /* each three times, and none that is odd */
+	for (size_t count = 0; count <= 100; count++)
+		for (uint32_t key = 0; key < 70; key++) {
+			size_t plain = 0;
+			while (plain < count && list[plain] < key)
+				plain++;
+			looks = 0;
+			array_search(place, count, (looks++, list[place] < key));
+			assert_int_equal(place, plain);
+			assert_true(looks <= 7);
+			while (plain < count && list[plain] <= key)
+				plain++;
+			array_search(place, count, list[place] <= key);
+			assert_int_equal(place, plain);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_bound_is_kept),
 		cmocka_unit_test(it_is_as_it_was_after_a_failure),
 		cmocka_unit_test(sizes_do_not_overflow),
+		cmocka_unit_test(a_place_is_found),
 	};
 	return RUN(tests);
 }

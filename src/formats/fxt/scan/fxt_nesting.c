@@ -108,15 +108,9 @@ static bool grow(struct fxt_nesting *n, struct fxt_thread *t, struct fxt_open **
 /* Index of the first entry later than time. The list is short of FXT_LATE_MAX entries from its end, or UINT32_MAX. */
 static uint32_t place(const struct fxt_open *list, uint32_t count, uint64_t time)
 {
-	uint32_t low = 0, high = count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (list[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return count - low > FXT_LATE_MAX ? UINT32_MAX : low;
+	size_t i;
+	array_search(i, count, list[i].time <= time);
+	return count - i > FXT_LATE_MAX ? UINT32_MAX : (uint32_t)i;
 }
 
 static void take_out(struct fxt_open *list, uint32_t *count, uint32_t at)

@@ -1,4 +1,5 @@
 /* The table of known kinds of chunks, and chunk headers. */
+#include "core/array.h"
 #include "formats/ktrace/decode/ktrace_kind.h"
 
 #include "core/cursor.h"
@@ -56,17 +57,10 @@ _Static_assert(sizeof(kinds) / sizeof(kinds[0]) <= 64, "ktrace_chunks.singles ha
 
 const struct ktrace_kind *ktrace_kind_find(uint32_t tag)
 {
-	size_t low = 0, high = sizeof(kinds) / sizeof(kinds[0]);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kinds[middle].tag == tag)
-			return &kinds[middle];
-		if (kinds[middle].tag < tag)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+	size_t i;
+	array_search(i, count, kinds[i].tag < tag);
+	return i < count && kinds[i].tag == tag ? &kinds[i] : NULL;
 }
 
 unsigned ktrace_kind_index(const struct ktrace_kind *kind)

@@ -1,5 +1,6 @@
 /* The parts of an LTTng trace. Only the walk knows how long an event is, so the walk declares them: it calls the functions
  * here when a scan has an outline. */
+#include "core/array.h"
 #include "formats/lttng/outline/lttng_outline.h"
 
 static enum field_kind kind_of(enum lttng_field field)
@@ -18,15 +19,9 @@ static enum field_kind kind_of(enum lttng_field field)
 /* The outline's file of a source: both are in the order of the bundle. */
 static uint32_t file_of(const struct outline *o, const struct source *s)
 {
-	uint32_t low = 0, high = o->file_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (o->files[middle].source->index < s->index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < o->file_count && o->files[low].source == s ? low : OUTLINE_NONE;
+	size_t i;
+	array_search(i, o->file_count, o->files[i].source->index < s->index);
+	return i < o->file_count && o->files[i].source == s ? (uint32_t)i : OUTLINE_NONE;
 }
 
 void lttng_outline_file(struct lttng_trace *t, const struct lttng_file *f)

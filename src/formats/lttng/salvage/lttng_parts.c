@@ -2,6 +2,7 @@
  * decode and follow each other, so only their two ends show: the clock leaps there, or bytes are not an event. Both are at
  * multiples of a sector, which leaps and damage of other kinds seldom are, and a sector or a page apart. Where two changed places,
  * the stamps of each go on where the other stands. */
+#include "core/array.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
 /* A gap is a leap where it is more than 1/2^n of a lap. */
@@ -177,16 +178,10 @@ void lttng_parts_front(struct lttng_trace *t, struct lttng_file *f)
 /* The end at that offset of the file; NULL: there is none. */
 static const struct lttng_part_end *find_end(const struct lttng_part_list *all, uint64_t at)
 {
-	for (size_t low = 0, high = all->count; low < high;) {
-		const size_t middle = low + (high - low) / 2;
-		if (all->ends[middle].at == at)
-			return &all->ends[middle];
-		if (all->ends[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	size_t i;
+
+	array_search(i, all->count, all->ends[i].at < at);
+	return i < all->count && all->ends[i].at == at ? &all->ends[i] : NULL;
 }
 
 static bool follows(uint32_t before, uint32_t after)

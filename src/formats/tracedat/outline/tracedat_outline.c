@@ -2,6 +2,7 @@
  * here they are declared front to back, and each offset is tied to its target.
  *
  * Compressed parts (a section as a whole, CPU data chunk by chunk) are outlined after the file. */
+#include "core/array.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #include <stdlib.h>
@@ -17,14 +18,8 @@ static void pointers_resolve(struct tracedat_sketch *sketch)
 	}
 	for (size_t i = 0; i < sketch->pointer_count; i++) {
 		const struct tracedat_sketch_pointer *p = &sketch->pointers[i];
-		size_t low = 0, high = sketch->anchor_count;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (sketch->anchors[middle].at < p->to)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		size_t low;
+		array_search(low, sketch->anchor_count, sketch->anchors[low].at < p->to);
 		if (low == sketch->anchor_count || sketch->anchors[low].at != p->to)
 			continue;
 		/* used[low]: offsets that were tied to this place; the length of the same entry follows its offset. */

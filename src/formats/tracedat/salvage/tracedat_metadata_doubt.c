@@ -1,6 +1,7 @@
 /* Bytes were removed from the metadata, or inserted into it: what is not in its place behind shows that. Within a text of lines
  * nothing shows where. Else it was in a name of a system, as all but these have sizes: a name that no kernel has is doubtful then.
  */
+#include "core/array.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_format.h"
 
@@ -226,19 +227,11 @@ static const char *const names[] = {
 
 bool tracedat_system_known(const char *name)
 {
-	size_t low = 0, high = sizeof(names) / sizeof(*names);
+	const size_t count = sizeof(names) / sizeof(*names);
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, names[middle]);
-		if (!order)
-			return true;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return false;
+	array_search(i, count, strcmp(names[i], name) < 0);
+	return i < count && !strcmp(names[i], name);
 }
 
 /* Whether the data that comes first in the file is not where its table says, or does not begin with a page. */

@@ -1,4 +1,5 @@
 /* CPU data that no table names, carved between and behind the ranges in use and assigned to CPUs without data. */
+#include "core/array.h"
 #include "core/bytes.h"
 #include "formats/tracedat/salvage/tracedat_salvage.h"
 #include "formats/tracedat/scan/tracedat_place.h"
@@ -325,18 +326,12 @@ static unsigned gap_buffer(const struct tracedat_walk *w, unsigned buffer, const
 static void gaps_of(struct tracedat_walk *w, unsigned buffer, uint64_t from, uint64_t to, const struct tracedat_range *r,
 		    size_t count)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (r[middle].to <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t i;
+	array_search(i, count, r[i].to <= from);
 	const struct tracedat_range *table = NULL; /* the last one that the gaps are behind */
 	const struct tracedat_range *last = NULL;
 	uint64_t at = from;
-	for (size_t i = low; i < count && r[i].from < to && w->status == TM_OK; i++) {
+	for (; i < count && r[i].from < to && w->status == TM_OK; i++) {
 		if (r[i].to <= from)
 			continue;
 		/* The extent of the chunks is not known yet: four more bytes may belong to them. */

@@ -3,6 +3,7 @@
 #ifndef TRACEDAT_RECORD_H
 #define TRACEDAT_RECORD_H
 
+#include "core/array.h"
 #include "core/bytes.h"
 #include "formats/tracedat/scan/tracedat_page.h"
 
@@ -39,15 +40,9 @@ static inline bool tracedat_symbol_known(const struct tracedat_texts *texts, uin
 
 static inline bool tracedat_printk_known(const struct tracedat_texts *texts, uint64_t address)
 {
-	size_t low = 0, high = texts->printk_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (texts->printk[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < texts->printk_count && texts->printk[low].address == address;
+	size_t i;
+	array_search(i, texts->printk_count, texts->printk[i].address < address);
+	return i < texts->printk_count && texts->printk[i].address == address;
 }
 
 /* A dynamic array of a record: where in the payload. */

@@ -1,4 +1,5 @@
 /* The table of known sections, and checks whether a section begins at an offset (MAN7 "SECTIONS"). */
+#include "core/array.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
@@ -84,15 +85,9 @@ struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t 
 
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)
 {
-	size_t low = 0, high = dir->section_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (dir->sections[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < dir->section_count && dir->sections[low].offset == offset ? (int)low : -1;
+	size_t i;
+	array_search(i, dir->section_count, dir->sections[i].offset < offset);
+	return i < dir->section_count && dir->sections[i].offset == offset ? (int)i : -1;
 }
 
 const char *tracedat_clock_selected(const struct tracedat_directory *dir, size_t *length)

@@ -1,6 +1,7 @@
 /* The statistics of the CPUs, by buffer and CPU: sorted, so that each look-up is short also among very many. */
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
 
 /* The name in a heading of statistics, "Buffer: NAME"; of size 0 where there is none. */
@@ -69,16 +70,10 @@ void tracedat_stats_sort(struct tracedat_directory *dir)
 /* The first of the statistics that is not before that CPU of that buffer. */
 static size_t first_of(const struct tracedat_directory *dir, const struct tracedat_heading *buffer, uint32_t cpu)
 {
-	size_t low = 0, high = dir->stat_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int names = compare_names(&dir->stats[middle].buffer, buffer);
-		if (names < 0 || (!names && dir->stats[middle].cpu < cpu))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	const struct tracedat_stat first = { .buffer = *buffer, .cpu = cpu };
+	size_t i;
+	array_search(i, dir->stat_count, compare_stats(&dir->stats[i], &first) < 0);
+	return i;
 }
 
 const struct tracedat_stat *tracedat_stats_of(const struct tracedat_directory *dir, const char *buffer, uint32_t from,

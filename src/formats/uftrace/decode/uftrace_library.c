@@ -1,4 +1,5 @@
 /* Library functions whose arguments are recorded automatically. */
+#include "core/array.h"
 #include "formats/uftrace/decode/uftrace_library.h"
 
 /* Ascending by name. What a recording names an enumeration is a number here: it has as many bytes. Source: the lines argauto and
@@ -245,17 +246,9 @@ static const struct {
 
 const char *uftrace_library_items(struct uftrace_str name, bool retval)
 {
-	size_t low = 0, high = sizeof(known) / sizeof(known[0]);
+	const size_t count = sizeof(known) / sizeof(known[0]);
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = uftrace_str_order(known[middle].name, name);
-		if (!order)
-			return known[middle].items[retval][0] ? known[middle].items[retval] : NULL;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	array_search(i, count, uftrace_str_order(known[i].name, name) < 0);
+	return i < count && uftrace_str_is(name, known[i].name) && known[i].items[retval][0] ? known[i].items[retval] : NULL;
 }

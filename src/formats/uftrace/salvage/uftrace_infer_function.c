@@ -2,6 +2,7 @@
  * table of library functions has. */
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_library.h"
 #include "formats/uftrace/decode/uftrace_record.h"
@@ -46,18 +47,13 @@ static uint32_t program_of(struct uftrace_walk *w, struct uftrace_mapping *m)
 static const struct uftrace_dbg_function *debug_of(const struct uftrace_walk *w, const struct uftrace_infer_program *p,
 						   uint64_t address)
 {
+	size_t i;
+
 	if (p->dbg == UFTRACE_NONE)
 		return NULL;
 	const struct uftrace_dbg *d = &w->symbols->dbgs[p->dbg];
-	size_t low = 0, high = d->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (d->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address - d->list[low - 1].address <= UFTRACE_PROLOGUE_MAX ? &d->list[low - 1] : NULL;
+	array_search(i, d->count, d->list[i].address <= address);
+	return i && address - d->list[i - 1].address <= UFTRACE_PROLOGUE_MAX ? &d->list[i - 1] : NULL;
 }
 
 static const struct uftrace_spec *spec_of(struct uftrace_walk *w, struct uftrace_str items, bool retval)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_record.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
@@ -49,19 +50,13 @@ static unsigned functions(const struct uftrace_module *m)
 
 static void add_address(struct placing *p, uint64_t address)
 {
-	size_t low = 0, high = p->count;
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (p->count >= ADDRESSES_MAX || (low < p->count && p->addresses[low] == address))
+	array_search(i, p->count, p->addresses[i] < address);
+	if (p->count >= ADDRESSES_MAX || (i < p->count && p->addresses[i] == address))
 		return;
-	memmove(p->addresses + low + 1, p->addresses + low, (p->count - low) * sizeof(*p->addresses));
-	p->addresses[low] = address;
+	memmove(p->addresses + i + 1, p->addresses + i, (p->count - i) * sizeof(*p->addresses));
+	p->addresses[i] = address;
 	p->count++;
 }
 

@@ -1,28 +1,22 @@
 /* The files of the directory: which is which. */
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 
 uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name)
 {
-	size_t low = 0, high = dir->count;
+	const struct uftrace_file *files = dir->files;
+	size_t i;
 
 	/* Sources are ordered by role, then by name; the capture's own role is the first. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct source *source = dir->files[middle].source;
-		int order = source->role != TM_ROLE_INPUT ? 1 : strcmp(source->name, name);
-		if (!order)
-			return source->kind == SOURCE_FILE ? (uint32_t)middle : UFTRACE_NONE;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = 0; i < dir->adopted_count; i++)
-		if (!strcmp(dir->files[dir->adopted[i]].as, name))
+	array_search(i, dir->count, files[i].source->role == TM_ROLE_INPUT && strcmp(files[i].source->name, name) < 0);
+	if (i < dir->count && files[i].source->role == TM_ROLE_INPUT && !strcmp(files[i].source->name, name))
+		return files[i].source->kind == SOURCE_FILE ? (uint32_t)i : UFTRACE_NONE;
+	for (i = 0; i < dir->adopted_count; i++)
+		if (!strcmp(files[dir->adopted[i]].as, name))
 			return dir->adopted[i];
 	return UFTRACE_NONE;
 }

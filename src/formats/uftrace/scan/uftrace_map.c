@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
@@ -445,33 +446,17 @@ uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid)
 		return UFTRACE_NONE;
 	(void)snprintf(name, sizeof(name), "sid-%.*s.map", (int)sid.length, sid.text);
 	uint32_t file = uftrace_dir_find(w->dir, name);
-	size_t low = 0, high = file == UFTRACE_NONE ? 0 : w->maps->sorted;
-	while (low < high) { /* maps are loaded in the order of their files */
-		size_t middle = low + (high - low) / 2;
-		if (w->maps->list[middle].file == file)
-			return (uint32_t)middle;
-		if (w->maps->list[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return UFTRACE_NONE;
+	size_t i; /* maps are loaded in the order of their files */
+	array_search(i, w->maps->sorted, w->maps->list[i].file < file);
+	return i < w->maps->sorted && w->maps->list[i].file == file ? (uint32_t)i : UFTRACE_NONE;
 }
 
 struct uftrace_mapping *uftrace_map_find(const struct uftrace_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->count;
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address >= map->list[low - 1].end)
-		return NULL;
-	return &map->list[low - 1];
+	array_search(i, map->count, map->list[i].start <= address);
+	return i && address < map->list[i - 1].end ? &map->list[i - 1] : NULL;
 }
 
 static bool ignored_module(struct uftrace_str path)

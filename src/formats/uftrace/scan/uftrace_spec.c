@@ -3,6 +3,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_demangle.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
@@ -276,16 +277,10 @@ static const struct uftrace_dbg_function *dbg_function(const struct uftrace_walk
 		const struct uftrace_dbg *d = &w->symbols->dbgs[i];
 		if (!d->count || !dbg_belongs(w, d, m))
 			continue;
-		size_t low = 0, high = d->count;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (d->list[middle].address < symbol->address)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < d->count && d->list[low].address == symbol->address)
-			return &d->list[low];
+		size_t k;
+		array_search(k, d->count, d->list[k].address < symbol->address);
+		if (k < d->count && d->list[k].address == symbol->address)
+			return &d->list[k];
 	}
 	return NULL;
 }

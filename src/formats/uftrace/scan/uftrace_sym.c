@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/decode/uftrace_layout.h"
 #include "formats/uftrace/decode/uftrace_sym_line.h"
@@ -352,17 +353,11 @@ static bool doubt_unsorted(struct sym_walk *sym)
 		return !count || uftrace_walk_fail(sym->w, TM_NO_MEMORY);
 	uint32_t *before = ends + count;
 	for (uint32_t i = 0; i < count; i++) {
-		size_t low = 0, high = longest;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (list[ends[middle]].address <= list[i].address)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		before[i] = low ? ends[low - 1] : UFTRACE_NONE;
-		ends[low] = i;
-		longest += low == longest;
+		size_t k;
+		array_search(k, longest, list[ends[k]].address <= list[i].address);
+		before[i] = k ? ends[k - 1] : UFTRACE_NONE;
+		ends[k] = i;
+		longest += k == longest;
 	}
 	uint32_t next = ends[longest - 1], run = 0;
 	for (uint32_t i = (uint32_t)count; i-- > 0;) {
@@ -785,16 +780,10 @@ bool uftrace_sym_add(struct uftrace_walk *w, const char *text, size_t size, uint
 
 size_t uftrace_sym_behind(const struct uftrace_module *m, uint64_t relative)
 {
-	size_t low = 0, high = m->count;
+	size_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->symbols[middle].address <= relative)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	array_search(i, m->count, m->symbols[i].address <= relative);
+	return i;
 }
 
 uint32_t uftrace_sym_find(const struct uftrace_module *m, uint64_t relative)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/text.h"
 #include "formats/uftrace/repair/uftrace_repair.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
@@ -13,22 +14,18 @@
 static uint32_t module_of_name(const struct uftrace_walk *w, struct uftrace_str base, const char *suffix)
 {
 	char name[512];
-	size_t low = 0, high = w->symbols->module_count;
+	const struct uftrace_module *modules = w->symbols->modules;
+	size_t i;
 
 	if (base.length + strlen(suffix) + 5 > sizeof(name))
 		return UFTRACE_NONE;
 	(void)snprintf(name, sizeof(name), "%.*s%s.sym", (int)base.length, base.text, suffix);
 	uint32_t file = uftrace_dir_find(w->dir, name);
-	while (file != UFTRACE_NONE && low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->symbols->modules[middle].file == file)
-			return (uint32_t)middle;
-		if (w->symbols->modules[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
+	if (file != UFTRACE_NONE) {
+		array_search(i, w->symbols->module_count, modules[i].file < file);
+		return i < w->symbols->module_count && modules[i].file == file ? (uint32_t)i : UFTRACE_NONE;
 	}
-	for (size_t i = 0; file == UFTRACE_NONE && i < w->symbols->renamed_count; i++)
+	for (i = 0; i < w->symbols->renamed_count; i++)
 		if (!strcmp(w->symbols->renamed[i].name, name))
 			return w->symbols->renamed[i].module;
 	return UFTRACE_NONE;
