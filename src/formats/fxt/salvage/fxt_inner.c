@@ -3,10 +3,6 @@
 /* Words in which records that end with another one are looked for, and how many of them. */
 #define INNER_WORDS 64u
 #define INNER_RECORDS 8u
-/* Bytes that may be examined for a single record, for each byte that is passed. */
-#define BUDGET_FACTOR 16u
-/* Times of a provider from which it is known how far apart they are. */
-#define TIMES_KNOWN 8u
 
 /* Whether a word may be the header of an argument: its name is inline, or registered, or there is none. */
 static bool may_be_named(const struct fxt_registry *reg, uint64_t word)
@@ -98,7 +94,7 @@ static bool stands_alone(const struct fxt_registry *reg, const struct fxt_record
 		return fxt_inner_is_told(reg, r);
 	if (fxt_registers(r->type))
 		return r->words > 1 && r->id;
-	const bool timed = r->has_timestamp && p->timed >= TIMES_KNOWN;
+	const bool timed = r->has_timestamp && p->timed >= FXT_TIMES_KNOWN;
 	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || timed) && all && (!timed || time_fits(p, r));
 }
 
@@ -116,7 +112,7 @@ uint64_t fxt_inner_single(struct fxt_resync *y, const struct fxt_registry *reg, 
 {
 	const struct fxt_record *o = &y->other;
 
-	y->single_budget += (until - from) * BUDGET_FACTOR;
+	y->single_budget += (until - from) * FXT_BUDGET_FACTOR;
 	for (uint64_t at = from + FXT_WORD; at < until && until - at >= FXT_WORD && y->window.status == TM_OK; at += FXT_WORD)
 		if (decode_single(y, at) && o->words <= (until - at) / FXT_WORD && stands_alone(reg, o))
 			return at;
@@ -129,7 +125,7 @@ uint64_t fxt_inner_torn(struct fxt_resync *y, const struct fxt_registry *reg, ui
 
 	if (end - last > INNER_WORDS * FXT_WORD)
 		return end;
-	y->single_budget += (end - last) * BUDGET_FACTOR;
+	y->single_budget += (end - last) * FXT_BUDGET_FACTOR;
 	for (uint64_t at = last + FXT_WORD; at < end && y->window.status == TM_OK; at += FXT_WORD)
 		if (decode_single(y, at) && o->words > (end - at) / FXT_WORD && stands_alone(reg, o) &&
 		    fxt_next_is_sound(y, at + o->words * FXT_WORD))

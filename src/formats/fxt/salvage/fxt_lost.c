@@ -6,12 +6,10 @@
 
 /* Records behind the region among which one must have a time. */
 #define LOOK_RECORDS 6u
-/* Times that must be known, and by how many mean steps they may go on across the region: where a block is missing, it is more. */
-#define TIMES_KNOWN 8u
+/* Mean steps by which times may go on across the region: where a block is missing, it is more. */
 #define STEPS_MOST 16u
 /* Words of a record into which bytes may have been inserted. */
 #define INSERTED_WORDS_MAX 64u
-#define BUDGET_FACTOR 16u
 /* Providers whose section records are looked for; of many, most have none near. */
 #define SECTION_PROVIDERS 64u
 /* Bytes of a section record that a cut left: of fewer, any zeros fit. */
@@ -37,7 +35,7 @@ static bool times_go_on(struct lost *l)
 	const struct fxt_record *r = &l->y->other;
 	uint64_t at = l->until;
 
-	if (p->timed < TIMES_KNOWN || p->outlier_open)
+	if (p->timed < FXT_TIMES_KNOWN || p->outlier_open)
 		return false;
 	for (unsigned n = 0; n < LOOK_RECORDS; n++, at += r->words * FXT_WORD) {
 		if (!fxt_decode_other(l->y, at) || !fxt_is_exact(r) ||
@@ -304,7 +302,7 @@ struct fxt_loss fxt_lost(struct fxt_resync *y, const struct fxt_registry *reg, u
 	uint64_t at = from, length;
 	const bool timed = times_go_on(&l);
 
-	y->lost_budget += (until - from) * BUDGET_FACTOR;
+	y->lost_budget += (until - from) * FXT_BUDGET_FACTOR;
 	while (until - at >= FXT_WORD && (length = left_record(&l, at, &loss)) != 0) {
 		/* Up to a word is missing, where times go on. */
 		if (length > until - at) {

@@ -21,7 +21,6 @@
 /* Further records that a chain of nothing but possible arguments must have. */
 #define CHAIN_MORE 2u
 #define BUDGET_START (1024u * 1024)
-#define BUDGET_FACTOR 16u
 #define WORDS_CHEAP 16u
 /* The next record beyond this distance needs a read of its own. */
 #define NEAR (64u * 1024)
@@ -194,7 +193,7 @@ uint64_t fxt_inner_records(struct fxt_resync *y, uint64_t from, uint64_t until)
 	/* One budget for all records: it grows with the bytes that are passed, not with the calls. */
 	struct search s = { .budget = y->inner_budget };
 	if (until > y->inner_until) {
-		s.budget += (until - (from > y->inner_until ? from : y->inner_until)) * BUDGET_FACTOR;
+		s.budget += (until - (from > y->inner_until ? from : y->inner_until)) * FXT_BUDGET_FACTOR;
 		y->inner_until = until;
 	}
 	uint64_t at = from + FXT_WORD;
@@ -278,7 +277,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 		return end;
 	/* Bytes that were inserted in front of a record pass for the header of one. */
 	for (uint64_t at = from + 1; at < end && y->window.status == TM_OK; at++) {
-		s.budget += BUDGET_FACTOR;
+		s.budget += FXT_BUDGET_FACTOR;
 		if (!chain_at(y, at, CHAIN_INNER, 0, &s) || is_bare(y, at))
 			continue;
 		uint64_t until = chain_end(y, at, end, &across);
@@ -293,7 +292,7 @@ uint64_t fxt_hidden_records(struct fxt_resync *y, const struct fxt_record *r, ui
 static uint64_t search_grid(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, unsigned chain)
 {
 	for (uint64_t at = from; at < until && y->window.status == TM_OK; at += FXT_WORD) {
-		s->budget += FXT_WORD * BUDGET_FACTOR;
+		s->budget += FXT_WORD * FXT_BUDGET_FACTOR;
 		if (chain_at(y, at, chain, CHAIN_MORE, s))
 			return at;
 	}
@@ -304,7 +303,7 @@ static uint64_t search_grid(struct fxt_resync *y, struct search *s, uint64_t fro
 static uint64_t search_shifted(struct fxt_resync *y, struct search *s, uint64_t from, uint64_t until, uint64_t grid)
 {
 	for (uint64_t at = from; at < until && y->window.status == TM_OK; at++) {
-		s->budget += BUDGET_FACTOR;
+		s->budget += FXT_BUDGET_FACTOR;
 		if (at % FXT_WORD == grid)
 			continue;
 		if (chain_at(y, at, CHAIN_SHIFTED, 0, s))

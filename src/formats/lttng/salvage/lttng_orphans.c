@@ -31,15 +31,12 @@ static void add(struct orphan *list, unsigned *count, const struct orphan *o)
 	*count += *count <= ORPHANS_MAX;
 }
 
-/* Types of the tracer itself have their numbers without a record. */
-#define CORE_TYPES 4u
-
 /* Whether a record describes it, and no number is known. */
 static bool lacks_number(const struct lttng_table *table, const struct lttng_name *n)
 {
 	if (!n->format || n->marker || !n->home)
 		return false;
-	for (uint32_t id = 0; id < CORE_TYPES; id++) {
+	for (uint32_t id = 0; id < LTTNG_CORE_TYPES; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
 		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, n->name))
 			return false;

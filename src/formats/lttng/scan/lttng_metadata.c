@@ -4,9 +4,6 @@
 #include "core/text.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
-/* Numbers that types of the tracer itself may have. */
-#define CORE_TYPES 4u
-
 /* The table for a declaration: the trace's, or that of the channel it names. */
 static struct lttng_table *declared_table(struct lttng_trace *t, const char *channel, size_t length)
 {
@@ -98,7 +95,7 @@ static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *w, co
 /* The type of the tracer itself that has that name; NULL: there is none. */
 static const struct lttng_marker *core_named(const struct lttng_table *table, const char *name)
 {
-	for (uint32_t id = 0; id < CORE_TYPES; id++) {
+	for (uint32_t id = 0; id < LTTNG_CORE_TYPES; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
 		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, name))
 			return m;

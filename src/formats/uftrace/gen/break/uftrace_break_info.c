@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The features that put payloads behind records. */
-#define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
-
 /* Replaces the rest of the line that starts with key. */
 static void set_value(struct uftrace_gen *g, const char *key, const char *value)
 {
@@ -26,7 +23,7 @@ BREAKER_OF(dir_not_uftrace, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_OPTS |
 }
 
 /* A link: of all that is no regular file it is what an archive or a version control can hold. */
-BREAKER_OF(non_regular_file, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
+BREAKER_OF(non_regular_file, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | UFTRACE_GEN_PAYLOADS))
 {
 	const char *name = NULL;
 
@@ -84,7 +81,7 @@ BREAKER(unknown_file, GEN_BYTES)
 		bytes_text(b, "nobody knows\n");
 }
 
-BREAKER_OF(file_renamed, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(file_renamed, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	char task[24], copy[32];
 
@@ -102,12 +99,12 @@ BREAKER_OF(file_renamed, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 
 /* ---- the header ---- */
 
-BREAKER_OF(info_missing, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(info_missing, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	gen_file_remove(g->g, "info");
 }
 
-BREAKER_OF(info_truncated_header, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(info_truncated_header, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = uftrace_genfile(g, "info");
 
@@ -160,7 +157,7 @@ BREAKER(info_endian_mismatch, GEN_BYTES)
 		b->data[14] ^= 3;
 }
 
-BREAKER_OF(info_class_invalid, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS | UFTRACE_GEN_EVENTS))
+BREAKER_OF(info_class_invalid, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS | UFTRACE_GEN_EVENTS))
 {
 	struct bytes *b = uftrace_genfile(g, "info");
 

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
-
 enum {
 	WORD_MORE = 1 << 2,
 	WORD_MAGIC = 7 << 3, /* all of its bits */
@@ -108,7 +106,7 @@ static void put_pair(struct uftrace_gen *g, struct bytes *b)
 		put_call(g, b, 0);
 }
 
-BREAKER_OF(dat_name_invalid, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(dat_name_invalid, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	char name[32];
 
@@ -116,7 +114,7 @@ BREAKER_OF(dat_name_invalid, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 	put_pair(g, gen_file(g->g, name));
 }
 
-BREAKER_OF(dat_unreferenced, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(dat_unreferenced, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	char name[32];
 
@@ -162,7 +160,7 @@ BREAKER_OF(dat_all_empty, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_KERNEL))
 		uftrace_genfile_remove(g, ".dat");
 }
 
-BREAKER_OF(dat_trailing_bytes, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(dat_trailing_bytes, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count));
 
@@ -178,7 +176,7 @@ BREAKER(dat_bad_magic, GEN_BYTES)
 		uftrace_record_set(g, m, m->time, uftrace_record_word(g, m) ^ (uint64_t)(1 + uftrace_gen_below(g, 7)) << 3);
 }
 
-BREAKER_OF(dat_zero_tail, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
+BREAKER_OF(dat_zero_tail, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = uftrace_genfile_dat(g, uftrace_gen_below(g, g->task_count));
 
@@ -186,7 +184,7 @@ BREAKER_OF(dat_zero_tail, GEN_BYTES, uftrace_gen_need(g, 0, WITH_PAYLOADS))
 		(void)bytes_grow(b, 16 * (1 + uftrace_gen_below(g, 256)));
 }
 
-BREAKER_OF(dat_duplicate_block, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE | WITH_PAYLOADS))
+BREAKER_OF(dat_duplicate_block, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = uftrace_genfile_dat(g, 0);
 
@@ -222,7 +220,7 @@ BREAKER_OF(dat_time_zero, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE
 		uftrace_record_set(g, m, 0, uftrace_record_word(g, m));
 }
 
-BREAKER_OF(dat_time_before_task, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
+BREAKER_OF(dat_time_before_task, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_task_start);
 
@@ -232,7 +230,7 @@ BREAKER_OF(dat_time_before_task, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_F
 
 /* Of versions which say how long it took. */
 BREAKER_OF(dat_time_far, GEN_BYTES, uftrace_gen_versions(g, 80, 999),
-	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS))
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *last = NULL;
 
@@ -262,7 +260,7 @@ BREAKER(dat_depth_wrap, GEN_SHAPE)
 	uftrace_gen_need(g, UFTRACE_GEN_DEEP, UFTRACE_GEN_FOREIGN);
 }
 
-BREAKER_OF(dat_depth_gap, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS), uftrace_gen_unused(g, 2))
+BREAKER_OF(dat_depth_gap, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS), uftrace_gen_unused(g, 2))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 	uint64_t more = (uint64_t)(1 + uftrace_gen_below(g, 2)) << 6;
@@ -275,7 +273,7 @@ BREAKER_OF(dat_depth_gap, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN 
 }
 
 BREAKER_OF(dat_exit_without_entry, GEN_BYTES,
-	   uftrace_gen_need(g, 0, UFTRACE_GEN_OPEN | UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | WITH_PAYLOADS))
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_OPEN | UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LOST | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = uftrace_genfile_dat(g, 0);
 
@@ -284,7 +282,7 @@ BREAKER_OF(dat_exit_without_entry, GEN_BYTES,
 				      uftrace_record_make(RECORD_EXIT, 0, g->marks[0].address));
 }
 
-BREAKER_OF(dat_exit_addr_mismatch, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
+BREAKER_OF(dat_exit_addr_mismatch, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 
@@ -295,7 +293,7 @@ BREAKER_OF(dat_exit_addr_mismatch, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN
 }
 
 BREAKER_OF(dat_implicit_close, GEN_BYTES,
-	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LONGJMP | UFTRACE_GEN_LOST | WITH_PAYLOADS))
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_LONGJMP | UFTRACE_GEN_LOST | UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_leaf);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
@@ -331,7 +329,7 @@ BREAKER(dat_lost, GEN_SHAPE)
 	uftrace_gen_need(g, UFTRACE_GEN_LOST, 0);
 }
 
-BREAKER_OF(dat_lost_more, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_LOST, WITH_PAYLOADS))
+BREAKER_OF(dat_lost_more, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_LOST, UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_lost);
 
@@ -350,7 +348,7 @@ BREAKER_OF(dat_event_unknown, GEN_BYTES, uftrace_gen_versions(g, 80, 999))
 				      uftrace_record_make(RECORD_EVENT, 0, 100014 + uftrace_gen_below(g, 80000)));
 }
 
-BREAKER_OF(dat_event_length, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EVENTS, WITH_PAYLOADS))
+BREAKER_OF(dat_event_length, GEN_BYTES, uftrace_gen_need(g, UFTRACE_GEN_EVENTS, UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_loaded_event);
 	struct bytes *b = m ? uftrace_genfile_dat(g, m->task) : NULL;
@@ -439,21 +437,23 @@ static void move_call(struct uftrace_gen *g, uint64_t address)
 	uftrace_record_set(g, next, next->time, uftrace_record_make(RECORD_EXIT, next->depth, address));
 }
 
-BREAKER_OF(dat_address_unmapped, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
+BREAKER_OF(dat_address_unmapped, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS))
 {
 	move_call(g, 0x10000 + uftrace_gen_below(g, 0x10000));
 }
 
 BREAKER_OF(dat_address_unsymbolised, GEN_BYTES,
 	   uftrace_gen_need(g, 0,
-			    UFTRACE_GEN_FOREIGN | UFTRACE_GEN_EXEC | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN | WITH_PAYLOADS))
+			    UFTRACE_GEN_FOREIGN | UFTRACE_GEN_EXEC | UFTRACE_GEN_FORK_EXEC | UFTRACE_GEN_SPAWN |
+				    UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_module *m = &g->modules[0];
 
 	move_call(g, g->sessions[0].maps[0].base + m->length - 8 - uftrace_gen_below(g, 0x200));
 }
 
-BREAKER_OF(dat_address_kernel_range, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_NARROW | WITH_PAYLOADS))
+BREAKER_OF(dat_address_kernel_range, GEN_BYTES,
+	   uftrace_gen_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_NARROW | UFTRACE_GEN_PAYLOADS))
 {
 	move_call(g, 0x800000000000 + 16 * (uint64_t)uftrace_gen_below(g, 0x10000000));
 }

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define WITH_PAYLOADS (UFTRACE_GEN_ARGS | UFTRACE_GEN_RETVALS | UFTRACE_GEN_AUTO)
-
 enum { NANOSECONDS = 1000000000, UNUSED_TID = 4000000 };
 
 /* What the capture must and must not have, as uftrace_gen_need(); it has a task.txt. */
@@ -135,7 +133,7 @@ BREAKER_OF(task_exename_quoting, GEN_BYTES, tasks_need(g, 0, 0))
 		(void)uftrace_row_replace_text(b, l.at, "exename=\"", "exename='");
 }
 
-BREAKER_OF(task_no_session, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_DLOPEN | WITH_PAYLOADS))
+BREAKER_OF(task_no_session, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_DLOPEN | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 
@@ -143,7 +141,7 @@ BREAKER_OF(task_no_session, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_DLOPEN | WIT
 		uftrace_row_remove(b, uftrace_row_find(b, "SESS ", 0));
 }
 
-BREAKER_OF(task_sess_after_task, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN | WITH_PAYLOADS))
+BREAKER_OF(task_sess_after_task, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_DLOPEN | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_find(b, "SESS ", 0) : (struct uftrace_row){ 0, 0, false };
@@ -160,7 +158,7 @@ BREAKER_OF(task_sess_after_task, GEN_BYTES, tasks_need(g, 0, UFTRACE_GEN_FOREIGN
 	}
 }
 
-BREAKER_OF(task_session_without_map, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | WITH_PAYLOADS))
+BREAKER_OF(task_session_without_map, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ORPHAN | UFTRACE_GEN_PAYLOADS))
 {
 	const char *name = NULL;
 
@@ -214,7 +212,7 @@ BREAKER_OF(task_fork_cycle, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_G
 	}
 }
 
-BREAKER_OF(task_fork_unknown_parent, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
+BREAKER_OF(task_fork_unknown_parent, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 
@@ -222,7 +220,7 @@ BREAKER_OF(task_fork_unknown_parent, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, 
 		set_parent(g, b, UNUSED_TID + (int)uftrace_gen_below(g, 1000));
 }
 
-BREAKER_OF(task_fork_self, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | WITH_PAYLOADS))
+BREAKER_OF(task_fork_self, GEN_BYTES, tasks_need(g, UFTRACE_GEN_FORK, UFTRACE_GEN_FOREIGN | UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 
@@ -254,7 +252,7 @@ BREAKER_OF(task_time_order, GEN_BYTES,
 
 /* ---- dlopen ---- */
 
-BREAKER_OF(dlop_unknown_session, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS))
+BREAKER_OF(dlop_unknown_session, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
@@ -273,7 +271,7 @@ BREAKER_OF(dlop_unknown_session, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, WI
 	(void)uftrace_row_replace_text(b, l.at, g->sessions[0].sid, sid);
 }
 
-BREAKER_OF(dlop_unknown_tid, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, WITH_PAYLOADS))
+BREAKER_OF(dlop_unknown_tid, GEN_BYTES, tasks_need(g, UFTRACE_GEN_DLOPEN, UFTRACE_GEN_PAYLOADS))
 {
 	struct bytes *b = tasks(g);
 	struct uftrace_row l = b ? uftrace_row_any(g, b, "DLOP ") : (struct uftrace_row){ 0, 0, false };
