@@ -72,13 +72,17 @@ uint64_t fxt_inner_section(struct fxt_resync *y, const struct fxt_registry *reg,
 	return section ? at : first;
 }
 
-/* Whether the time of the record is no further from those of its provider than they are from each other. */
-static bool time_fits(const struct fxt_provider *p, const struct fxt_record *r)
+bool fxt_inner_is_timed(const struct fxt_provider *p, const struct fxt_record *r)
+{
+	return r->has_timestamp && p->timed >= FXT_TIMES_KNOWN;
+}
+
+bool fxt_inner_time_fits(const struct fxt_provider *p, const struct fxt_record *r)
 {
 	const uint64_t range = p->last - p->first;
 
-	return r->timestamp >= p->first - (range < p->first ? range : p->first) &&
-	       (r->timestamp <= p->last || r->timestamp - p->last <= range);
+	return !fxt_inner_is_timed(p, r) || (r->timestamp >= p->first - (range < p->first ? range : p->first) &&
+					     (r->timestamp <= p->last || r->timestamp - p->last <= range));
 }
 
 /* Whether a record that was decoded strictly is evidence by itself: it registers something, or it is no argument, refers to nothing
@@ -94,8 +98,8 @@ static bool stands_alone(const struct fxt_registry *reg, const struct fxt_record
 		return fxt_inner_is_told(reg, r);
 	if (fxt_registers(r->type))
 		return r->words > 1 && r->id;
-	const bool timed = r->has_timestamp && p->timed >= FXT_TIMES_KNOWN;
-	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || timed) && all && (!timed || time_fits(p, r));
+	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || fxt_inner_is_timed(p, r)) && all &&
+	       fxt_inner_time_fits(p, r);
 }
 
 /* Decodes the record at `at`, as long as the bytes suffice that may be examined for single records. */

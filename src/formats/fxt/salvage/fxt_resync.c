@@ -4,7 +4,7 @@
  * whole record decodes strictly and a second one follows. Work is linear in the file: every byte is tried as a beginning once,
  * the bytes that a trial may examine are taken from a budget that grows with the bytes passed, and reads far ahead are rationed
  * by offset, so that the size of a window changes no result. */
-#include "formats/fxt/salvage/fxt_resync.h"
+#include "formats/fxt/salvage/fxt_inner.h"
 
 /* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
 #define BLOCK (64u * 1024)
@@ -495,15 +495,15 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE || has_shifted_size(r))
 		return false;
-	/* A record whose only fault is an unknown reference is given up only for a type with more known references; one of no
-	 * assigned kind for any. */
+	/* A record whose only fault is an unknown reference is given up only for a type with more known references, and whose
+	 * time fits; one of no assigned kind for any. */
 	unsigned evidence = r->issues.worst == TM_ERROR || !r->known ? 0 : fxt_refs_known(provider, r, &all) + 1;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
 		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
-		    fxt_refs_known(provider, o, &all) >= evidence && all)
+		    fxt_refs_known(provider, o, &all) >= evidence && all && (!evidence || fxt_inner_time_fits(provider, o)))
 			return true;
 	}
 	return false;
