@@ -111,9 +111,9 @@ static void note_step_back(struct fxt_doubt *d, const struct fxt_record *r)
 		return;
 	}
 	/* Time of an event record: the second word. */
+	const bool big = d->resync->decoder->big_endian;
 	const uint8_t *w = window_at(&d->resync->window, before, 2 * FXT_WORD);
-	bool high = w && (fxt_doubt_header_at(d, before) & 15) == FXT_EVENT && p->timed > 2 &&
-		    load_u64(w + FXT_WORD, d->resync->decoder->big_endian) <= r->timestamp;
+	bool high = w && (load_u64(w, big) & 15) == FXT_EVENT && p->timed > 2 && load_u64(w + FXT_WORD, big) <= r->timestamp;
 	*step = (struct fxt_step){ high ? last : d->here->at, high ? d->here->at - last : r->words * FXT_WORD, false };
 }
 

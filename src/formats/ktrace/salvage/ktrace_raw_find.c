@@ -96,12 +96,13 @@ uint64_t ktrace_raw_threads_find(struct ktrace_input *in, const struct ktrace_ra
 	threads = (first - raw->map) / entry;
 	for (uint64_t at = first, count = threads; at <= page && page - at >= entry; at += entry) {
 		const uint8_t *p = window_at(&in->window, at, entry);
+		const bool filled = p && load_u32(p, false);
 		if (!p || (raw->version == 1 && ktrace_raw1_has_cpu_map(&in->window, at)) ||
 		    (count >= raw->threads && !ktrace_map_goes_on(in, at, page)))
 			break;
 		/* Entries of zeros may be a hole: more follow. */
 		bool adjacent = count++ == threads;
-		if (load_u32(p, false) && (adjacent || ktrace_map_is_of(&in->window, at, 1, entry)))
+		if (filled && (adjacent || ktrace_map_is_of(&in->window, at, 1, entry)))
 			threads = count;
 	}
 	return threads == raw->threads ? UINT64_MAX : threads;

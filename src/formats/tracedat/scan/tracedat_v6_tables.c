@@ -446,17 +446,18 @@ void tracedat_v6_instances(struct tracedat_walk *w, uint32_t count)
 		const uint8_t *data = o->block->data + o->at;
 		uint64_t at = load_u64(data, w->shape.big_endian);
 		const uint8_t *tag = window_at(&w->window, at, TRACEDAT_TAG_SIZE);
+		const bool there = tag != NULL, names_table = tag && tracedat_v6_tag(tag) == 2;
 		char name[TEXT_QUOTE_SIZE];
 		(void)text_quote(name, data + 8, strnlen((const char *)data + 8, o->size - 8));
 		const size_t shared = offset_shared(w, i, at);
 		const bool taken = table_is_taken(w, i, shared, at);
-		if (tag && tracedat_v6_tag(tag) != 2 && table_stands(w, at + TRACEDAT_TAG_SIZE, count)) {
+		if (there && !names_table && table_stands(w, at + TRACEDAT_TAG_SIZE, count)) {
 			(void)tracedat_report(w, TRACEDAT_RULE_data_tag_invalid, at, TRACEDAT_TAG_SIZE,
 					      "the tag in front of the table of instance %s is not \"flyrecord\"", name);
 		} else if (!taken && table_is_cut(w, at)) {
 			table_cut(w, o, at, name);
 			continue;
-		} else if (taken || !tag || tracedat_v6_tag(tag) != 2) {
+		} else if (taken || !names_table) {
 			at = table_elsewhere(w, o, at, count, name, taken);
 			if (!at)
 				continue;
