@@ -238,8 +238,11 @@ test_rules() {
 	beside docs timeout 300 python3 tests/tools/docs.py --tool "$BUILD/tracemend"
 }
 
-# Floors, circles, headers and names, as src/README.md says.
-test_house() { beside house timeout 300 python3 tests/tools/house.py --build "$BUILD"; }
+# Floors, circles, headers and names, as src/README.md says; bytes of windows that may have moved.
+test_house() {
+	beside house timeout 300 python3 tests/tools/house.py --build "$BUILD"
+	beside windows timeout 300 python3 tests/tools/windows.py
+}
 
 # Each place that reports a rule, silenced.
 test_places() {

@@ -72,19 +72,6 @@ uint64_t fxt_inner_section(struct fxt_resync *y, const struct fxt_registry *reg,
 	return section ? at : first;
 }
 
-bool fxt_inner_is_timed(const struct fxt_provider *p, const struct fxt_record *r)
-{
-	return r->has_timestamp && p->timed >= FXT_TIMES_KNOWN;
-}
-
-bool fxt_inner_time_fits(const struct fxt_provider *p, const struct fxt_record *r)
-{
-	const uint64_t range = p->last - p->first;
-
-	return !fxt_inner_is_timed(p, r) || (r->timestamp >= p->first - (range < p->first ? range : p->first) &&
-					     (r->timestamp <= p->last || r->timestamp - p->last <= range));
-}
-
 /* Whether a record that was decoded strictly is evidence by itself: it registers something, or it is no argument, refers to nothing
  * but what is registered, and to something, or has a time. */
 static bool stands_alone(const struct fxt_registry *reg, const struct fxt_record *r)
@@ -98,8 +85,7 @@ static bool stands_alone(const struct fxt_registry *reg, const struct fxt_record
 		return fxt_inner_is_told(reg, r);
 	if (fxt_registers(r->type))
 		return r->words > 1 && r->id;
-	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || fxt_inner_is_timed(p, r)) && all &&
-	       fxt_inner_time_fits(p, r);
+	return !fxt_may_be_argument(r) && (fxt_refs_known(p, r, &all) || fxt_is_timed(p, r)) && all && fxt_time_fits(p, r);
 }
 
 /* Decodes the record at `at`, as long as the bytes suffice that may be examined for single records. */

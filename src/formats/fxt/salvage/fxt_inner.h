@@ -4,10 +4,6 @@
 
 #include "formats/fxt/salvage/fxt_resync.h"
 
-/* Whether the record has a time, and it is known by those of its provider where times are. */
-bool fxt_inner_is_timed(const struct fxt_provider *p, const struct fxt_record *r);
-/* Whether its time is no further from those of its provider than they are from each other, where that is known. */
-bool fxt_inner_time_fits(const struct fxt_provider *p, const struct fxt_record *r);
 /* Whether the word at the beginning of r, which is decoded as a record, can be no argument of the record before it: its name would
  * not be registered, and as a record it refers to what is, and to nothing else. */
 bool fxt_inner_is_told(const struct fxt_registry *reg, const struct fxt_record *r);

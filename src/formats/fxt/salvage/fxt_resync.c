@@ -4,7 +4,7 @@
  * whole record decodes strictly and a second one follows. Work is linear in the file: every byte is tried as a beginning once,
  * the bytes that a trial may examine are taken from a budget that grows with the bytes passed, and reads far ahead are rationed
  * by offset, so that the size of a window changes no result. */
-#include "formats/fxt/salvage/fxt_inner.h"
+#include "formats/fxt/salvage/fxt_resync.h"
 
 /* Bytes that are searched on the 8-byte grid before the seven other alignments are. */
 #define BLOCK (64u * 1024)
@@ -503,7 +503,7 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
 		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
-		    fxt_refs_known(provider, o, &all) >= evidence && all && (!evidence || fxt_inner_time_fits(provider, o)))
+		    fxt_refs_known(provider, o, &all) >= evidence && all && (!evidence || fxt_time_fits(provider, o)))
 			return true;
 	}
 	return false;

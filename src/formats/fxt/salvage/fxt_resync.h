@@ -8,8 +8,6 @@
 
 /* Bytes that a search may examine, for each byte that is passed. */
 #define FXT_BUDGET_FACTOR 16u
-/* Times of a provider from which it is known how far apart they are. */
-#define FXT_TIMES_KNOWN 8u
 
 /* Where the walk can be taken up again after a broken record; at is the size of the file when nowhere. */
 struct fxt_resume {

@@ -307,6 +307,21 @@ unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_re
 	return known;
 }
 
+/* ---- times ---- */
+
+bool fxt_is_timed(const struct fxt_provider *p, const struct fxt_record *r)
+{
+	return r->has_timestamp && p->timed >= FXT_TIMES_KNOWN;
+}
+
+bool fxt_time_fits(const struct fxt_provider *p, const struct fxt_record *r)
+{
+	const uint64_t range = p->last - p->first;
+
+	return !fxt_is_timed(p, r) || (r->timestamp >= p->first - (range < p->first ? range : p->first) &&
+				       (r->timestamp <= p->last || r->timestamp - p->last <= range));
+}
+
 /* ---- references ---- */
 
 /* Whether it is missing, and used once. */

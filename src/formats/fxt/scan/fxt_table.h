@@ -166,6 +166,13 @@ bool fxt_string_known(const struct fxt_provider *provider, uint16_t ref);
 bool fxt_thread_known(const struct fxt_provider *provider, uint8_t ref);
 /* Whether the record refers to an index without registration that one record before it refers to: a rare one is a damaged one. */
 bool fxt_refs_rare(const struct fxt_registry *reg, const struct fxt_record *r);
+
+/* Times of a provider from which it is known how far apart they are. */
+#define FXT_TIMES_KNOWN 8u
+/* Whether the record has a time, and how far apart those of its provider are is known. */
+bool fxt_is_timed(const struct fxt_provider *p, const struct fxt_record *r);
+/* Whether its time is no further from those of its provider than they are from each other, where that is known. */
+bool fxt_time_fits(const struct fxt_provider *p, const struct fxt_record *r);
 /* References of a record to what a provider registered; *all tells whether there are no others. */
 unsigned fxt_refs_known(const struct fxt_provider *provider, const struct fxt_record *r, bool *all);
 /* Reports registrations that nothing refers to. */

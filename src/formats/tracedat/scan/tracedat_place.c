@@ -557,11 +557,12 @@ static void other_find(struct tracedat_walk *w)
 		const uint8_t *p = window_upto(&w->window, at, 65536, &got);
 		const uint8_t *magic = p ? memmem(p, got, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE) : NULL;
 		uint64_t place = magic ? at + (uint64_t)(magic - p) : 0;
+		const bool more = p && !magic && got >= TRACEDAT_MAGIC_SIZE;
 		/* Behind a block of another file our pages go on. */
 		if (place && !pages_go_on(w, place) && !tracedat_foreign_block(w, place) &&
 		    !tracedat_page_at(w, tracedat_align(place, w->shape.page_size) + w->shape.page_size, w->shape.page_size))
 			w->meta.other = place;
-		if (!p || magic || got < TRACEDAT_MAGIC_SIZE)
+		if (!more)
 			return;
 		at += got - (TRACEDAT_MAGIC_SIZE - 1);
 	}

@@ -63,10 +63,11 @@ void tracedat_v6_table_read(struct tracedat_walk *w, unsigned index, uint64_t at
 	uint64_t size;
 	size_t length;
 	const char *name = clock_at(w, at, &size, &length);
-	b->clock_cut = !name && clock_is_cut(w, at);
 	b->clock_bad = !name;
-	if (!name)
+	if (!name) {
+		b->clock_cut = clock_is_cut(w, at);
 		return;
+	}
 	b->clock_size = size;
 	bytes_append(&b->clock, name, length);
 	bytes_u8(&b->clock, 0);
