@@ -1,6 +1,7 @@
 #include "formats/fxt/salvage/fxt_block.h"
 
 #include "formats/fxt/scan/fxt_journal.h"
+#include "formats/fxt/scan/fxt_missing.h"
 
 /* Indexes that are registered again in such a block, or are not registered, at least; and how many times as often as elsewhere. */
 #define ODD_LEAST 3u

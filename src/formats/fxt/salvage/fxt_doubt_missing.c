@@ -2,6 +2,7 @@
 #include "formats/fxt/salvage/fxt_doubt.h"
 
 #include "formats/fxt/scan/fxt_journal.h"
+#include "formats/fxt/scan/fxt_missing.h"
 
 /* Strings that are missing at the front of a trace. */
 #define FRONT_MISSING 3u

@@ -4,6 +4,7 @@
 
 #include "formats/fxt/salvage/fxt_again.h"
 #include "formats/fxt/scan/fxt_hash.h"
+#include "formats/fxt/scan/fxt_missing.h"
 
 struct moved {
 	struct fxt_resync *y;

@@ -1,5 +1,6 @@
 /* Seams of blocks from elsewhere. A seam can be anywhere in a region of damage, or in a record that was corrected. */
 #include "formats/fxt/salvage/fxt_seam.h"
+#include "formats/fxt/scan/fxt_missing.h"
 
 /* Bytes of a record that is cut by a seam. What is longer is the damage itself. */
 #define SEAM_BYTES 1024u

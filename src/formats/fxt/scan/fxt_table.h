@@ -105,21 +105,6 @@ struct fxt_provider {
 	bool outlier_open;
 };
 
-/* An index that is used and not registered, with its first use. */
-struct fxt_missing {
-	const struct fxt_provider *provider; /* which used it */
-	uint16_t index;
-	bool thread, elsewhere, reported;
-	bool forward, no_magic; /* registered later; used before any magic number */
-	uint8_t role;
-	int8_t argument;
-	uint8_t type, subtype;
-	uint64_t record, offset, length, field, count;
-	uint64_t before;	/* offset of a record some way in front of the first use */
-	struct finding *cause;	/* damage that explains it, or NULL */
-	struct finding *nobody; /* that nothing introduces its provider, or NULL */
-};
-
 struct fxt_registry {
 	struct fxt_report *report;
 	struct fxt_nesting *nesting;   /* has the thread of each thread index */
