@@ -226,10 +226,10 @@ static bool has_values_of(const struct uftrace_infer_side *side)
 	return side->guess.any || side->fits;
 }
 
-static bool spec_fits(const struct uftrace_infer_side *side)
+static bool spec_fits(const struct uftrace_infer *n, const struct uftrace_infer_side *side)
 {
-	if (side->given) /* what info says is overruled only where it is mostly wrong */
-		return !side->spec || side->misfits <= side->fits;
+	if (side->given) /* what info says is overruled only where it was hit, and is mostly wrong */
+		return n->nameless || !side->spec || side->misfits <= side->fits;
 	return side->spec && side->misfits * MISFITS_MAX <= side->fits;
 }
 
@@ -250,7 +250,7 @@ static void decide_side(struct uftrace_walk *w, struct uftrace_infer_function *f
 	struct uftrace_infer_side *side = &f->sides[retval];
 	char buffer[48];
 
-	if (!has_values_of(side) || spec_fits(side))
+	if (!has_values_of(side) || spec_fits(w->infer, side))
 		return;
 	if (!is_plain(function_name(f, buffer)) || w->infer->programs[f->program].module == UFTRACE_NONE ||
 	    !uftrace_guess_items(&side->guess, retval, w->info->head.big_endian, side->items))
@@ -313,14 +313,14 @@ static bool add_side(struct uftrace_walk *w, const struct uftrace_infer_function
 	const struct uftrace_infer_side *side = &f->sides[retval];
 	char buffer[48];
 
-	if (!has_values_of(side) || (spec_fits(side) && side->given))
+	if (!has_values_of(side) || (spec_fits(w->infer, side) && side->given))
 		return false;
 	if (side->items[0]) {
 		add_spec(own, function_name(f, buffer), side->items);
 		w->infer->guessed++;
-	} else if (spec_fits(side) && f->library_items[retval])
+	} else if (spec_fits(w->infer, side) && f->library_items[retval])
 		add_spec(known, f->name, f->library_items[retval]);
-	else if (spec_fits(side))
+	else if (spec_fits(w->infer, side))
 		w->infer->programs[f->program].dbg_used = true;
 	else
 		return false;
