@@ -6,8 +6,9 @@
 
 /* Bytes that a window reads at a time: enough to hide the cost of the system call, and less than the second-level cache. */
 #define WINDOW_DEFAULT (256u * 1024)
-/* What it reads far from where it read last. */
+/* What it reads far from where it read last, and how many times as much each time that it goes on there. */
 #define WINDOW_FIRST (16u * 1024)
+#define WINDOW_GROWTH 4u
 /* The longest span that window_at() returns at once; longer payloads are walked in pieces. A larger request returns NULL, as one
  * past the end of the source does, so that no length in the input decides how much memory is allocated. */
 #define WINDOW_SPAN_MAX (4u * 1024 * 1024)

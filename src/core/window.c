@@ -77,16 +77,20 @@ static bool window_room(struct window *w, size_t length)
 }
 
 /* How much to read where no more is asked for. Many walks look at one header, or search on in several places by turns: very far
- * from what was read last, or far from it twice in succession, little is read, and the whole window only where more is asked for
- * near there. A source that fits the window is read at once. */
+ * from what was read last, or far back, or far from it twice in succession, little is read, and more each time that more is asked
+ * for near there. A source that fits the window is read at once. */
 static size_t window_ahead(struct window *w, uint64_t offset)
 {
 	const size_t whole = w->source->bundle->window;
 	const uint64_t far = offset < w->base ? w->base - offset : offset - w->base > w->length ? offset - w->base - w->length : 0;
-	const bool again = w->jumped;
+	const bool often = w->jumped || offset < w->base;
 
 	w->jumped = far > WINDOW_FIRST;
-	return w->jumped && (again || far > whole) && whole > WINDOW_FIRST && w->source->size > whole ? WINDOW_FIRST : whole;
+	if (w->jumped && (often || far > whole))
+		w->ahead = WINDOW_FIRST;
+	else if (w->ahead < whole)
+		w->ahead *= WINDOW_GROWTH;
+	return w->source->size <= whole || w->ahead > whole ? whole : w->ahead;
 }
 
 const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)

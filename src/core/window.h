@@ -12,6 +12,7 @@ struct window {
 	size_t length;		      /* valid bytes in buffer */
 	enum tracemend_status status; /* sticky: TM_OK, or why a read failed */
 	bool jumped;		      /* what is in it is far from what was in it before */
+	size_t ahead;		      /* bytes to read where no more is asked for */
 };
 
 void window_open(struct window *w, struct source *source);

@@ -113,6 +113,13 @@ static void places_far_from_each_other_by_turns_read_little(void **state)
 		assert_non_null(window_at(&w, (uint64_t)(random >> 16) % 60 * WINDOW_FIRST, 8));
 	}
 	assert_true(b->bytes_read <= 2 * 200 * WINDOW_FIRST);
+	/* As far apart as the window is long, the second place is where the first one ends. */
+	const uint64_t before = b->bytes_read;
+	for (uint64_t at = 0; at < 100 * 1000; at += 1000) {
+		assert_non_null(window_at(&w, at, 8));
+		assert_non_null(window_at(&w, at + options.window, 8));
+	}
+	assert_true(b->bytes_read - before <= 2 * 100 * WINDOW_FIRST);
 	window_close(&w);
 	bundle_free(b);
 }
