@@ -243,8 +243,8 @@ static bool pointer_target(struct compose *c, const struct tracedat_option *o, e
 		}
 		return c->part_section[k] >= 0 || c->added[k];
 	}
-	uint64_t at = o->size == 8 ? load_u64(o->block->data + o->at, w->shape.big_endian) : 0;
-	int named = tracedat_section_at(&w->dir, at);
+	int named = o->size == 8 ? tracedat_section_at(&w->dir, load_u64(o->block->data + o->at, w->shape.big_endian))
+				 : tracedat_section_of(&w->dir, o->id);
 	*kind = FIX_SECTION;
 	*index = named >= 0 ? (size_t)named : 0;
 	return named >= 0 && w->dir.sections[named].id == o->id;

@@ -99,6 +99,8 @@ const struct tracedat_stat *tracedat_stat_of(const struct tracedat_directory *di
 const char *tracedat_clock_selected(const struct tracedat_directory *dir, size_t *length);
 /* The section whose header is at offset; -1: none. */
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset);
+/* The last section of the kind; -1: none. */
+int tracedat_section_of(const struct tracedat_directory *dir, unsigned id);
 void tracedat_option_drop(struct tracedat_option *o, unsigned rule, const char *why);
 
 #endif

@@ -83,6 +83,14 @@ struct tracedat_section *tracedat_section_add(struct tracedat_walk *w, uint64_t 
 	return section;
 }
 
+int tracedat_section_of(const struct tracedat_directory *dir, unsigned id)
+{
+	for (size_t i = dir->section_count; i-- > 0;)
+		if (dir->sections[i].id == id)
+			return (int)i;
+	return -1;
+}
+
 int tracedat_section_at(const struct tracedat_directory *dir, uint64_t offset)
 {
 	size_t i;

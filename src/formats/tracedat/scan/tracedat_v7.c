@@ -93,15 +93,6 @@ static bool chain_is_cut(struct tracedat_walk *w, uint64_t at)
 	return true;
 }
 
-/* The last section of the kind; -1: there is none. */
-static int section_of_id(const struct tracedat_directory *dir, unsigned id)
-{
-	for (size_t i = dir->section_count; i-- > 0;)
-		if (dir->sections[i].id == id)
-			return (int)i;
-	return -1;
-}
-
 /* The index of the options section that the chain means by an offset; -1: there is none. */
 static int chain_target(struct tracedat_walk *w, unsigned rule, uint64_t at)
 {
@@ -218,7 +209,7 @@ struct named {
 static void pointer_check(struct tracedat_walk *w, struct tracedat_option *o, struct named *named)
 {
 	struct finding *fd;
-	int other = section_of_id(&w->dir, o->id);
+	int other = tracedat_section_of(&w->dir, o->id);
 
 	if (o->size != 8) {
 		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_option_section_size, o->block, o->at - 6, 6 + (size_t)o->size,
@@ -316,7 +307,7 @@ static void part_parse(struct tracedat_walk *w, struct tracedat_section *section
  * to none was reported. */
 static void part_unnamed(struct tracedat_walk *w, unsigned id, int index, struct finding *dangling)
 {
-	bool data = section_of_id(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
+	bool data = tracedat_section_of(&w->dir, TRACEDAT_BUFFER) >= 0, there = index >= 0;
 	if (tracedat_cut_explains(w, w->dir.chain_cut)) {
 		if (id == TRACEDAT_EVENT_FORMATS && !there && !w->events.finding) {
 			w->events.finding = w->dir.truncated;
@@ -394,7 +385,7 @@ static void metadata(struct tracedat_walk *w)
 		if (tracedat_id_is_pointer(w->dir.options[i].id) && !w->dir.options[i].dropped)
 			pointer_check(w, &w->dir.options[i], &named);
 	for (unsigned id = TRACEDAT_HEADER_INFO; id <= TRACEDAT_CMDLINES && w->status == TM_OK; id++) {
-		int index = named.last[id] >= 0 ? named.last[id] : section_of_id(&w->dir, id);
+		int index = named.last[id] >= 0 ? named.last[id] : tracedat_section_of(&w->dir, id);
 		if (named.last[id] < 0)
 			part_unnamed(w, id, index, named.dangling[id]);
 		if (index >= 0)
