@@ -19,6 +19,7 @@
 #include "formats/uftrace/scan/uftrace_map.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_spec.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
 #include "formats/uftrace/scan/uftrace_sym.h"
 
 /* Records of a function that must agree with its specification, out of all that it has. */
@@ -518,7 +519,7 @@ static void report_lost(struct uftrace_walk *w)
 				  : n->damaged ? "records have arguments that no specification of info is for: readers stop there"
 					       : "a record has arguments, and info has no argument specifications: readers stop "
 						 "everything here");
-	finding_field(n->cause, n->first_at + 8, 1, "more = 1");
+	finding_field(n->cause, uftrace_word_at(w, n->first_at, 0, 1), 1, "more = 1");
 	if (!n->nameless)
 		finding_explains(n->cause, n->values - 1);
 }
