@@ -486,6 +486,22 @@ static bool has_shifted_size(const struct fxt_record *r)
 	return false;
 }
 
+/* Whether the record at `next` registers a string or thread that r refers to and lacks: they changed places. */
+static bool registered_next(struct fxt_resync *y, const struct fxt_provider *provider, uint64_t next, const struct fxt_record *r)
+{
+	const uint8_t *p = y->size - next >= FXT_WORD ? window_at(&y->window, next, FXT_WORD) : NULL;
+	const uint64_t header = p ? load_u64(p, y->decoder->big_endian) : 0;
+	const uint64_t string = (header & 15) == FXT_STRING ? fxt_bits(header, 16, 15) : 0,
+		       thread = (header & 15) == FXT_THREAD ? fxt_bits(header, 16, 8) : 0;
+	bool found = false;
+
+	for (unsigned i = 0; string && i < r->string_count; i++)
+		found |= r->strings[i].ref == string && !fxt_string_known(provider, r->strings[i].ref);
+	for (unsigned i = 0; thread && i < r->thread_count; i++)
+		found |= r->threads[i].ref == thread && !fxt_thread_known(provider, r->threads[i].ref);
+	return found;
+}
+
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider, uint64_t at, const struct fxt_record *r)
 {
 	struct fxt_decoder d = *y->decoder;
@@ -498,6 +514,8 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 	/* A record whose only fault is an unknown reference is given up only for a type with more known references, and whose
 	 * time fits; one of no assigned kind for any. */
 	unsigned evidence = r->issues.worst == TM_ERROR || !r->known ? 0 : fxt_refs_known(provider, r, &all) + 1;
+	if (evidence && registered_next(y, provider, at + have, r))
+		return false;
 	for (unsigned bit = 0; bit < 4; bit++) {
 		d.flip = UINT64_C(1) << bit;
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)

@@ -56,7 +56,8 @@ bool fxt_next_fits(struct fxt_resync *y, uint64_t at, uint64_t distance, bool fa
  * all there is. *first is where they begin. Depends on nothing outside the record. */
 bool fxt_swallows(struct fxt_resync *y, uint64_t at, const struct fxt_record *r, uint64_t *first);
 /* Whether, read with one other bit in its type, the record is exact and refers to nothing but what the provider registered; one
- * that has no fault but unknown references must then refer to more. What it is then is in y->other. */
+ * that has no fault but unknown references must then refer to more, and fit in time, and what it lacks is not registered by the
+ * record behind it. What it is then is in y->other. */
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *p, uint64_t at, const struct fxt_record *r);
 /* Decodes the record at `at`, strictly, into y->other. False where nothing decodes. */
 bool fxt_decode_other(struct fxt_resync *y, uint64_t at);
