@@ -191,6 +191,12 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct
 				   "there is a heartbeat event, and has_heartbeat is 0");
 }
 
+/* Whether types are lost that the search had no room for: what seems to be an event may be among the values of one. */
+static bool is_unsure(const struct lttng_walk *w)
+{
+	return w->file && w->file->channel && w->file->channel->unsearched;
+}
+
 unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event *e, enum lttng_defect defect)
 {
 	switch (defect) {
@@ -209,7 +215,7 @@ unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event 
 	case EVENT_LOW_BITS:
 		return LTTNG_RULE_full_stamp_low_bits;
 	case EVENT_CORE_ID:
-		return LTTNG_RULE_core_id_in_data_file;
+		return is_unsure(w) ? LTTNG_RULE_dangling_event_id : LTTNG_RULE_core_id_in_data_file;
 	case EVENT_NOT_CORE:
 		return LTTNG_RULE_non_core_in_facilities;
 	case EVENT_NO_FACILITY:
@@ -306,6 +312,8 @@ struct finding *lttng_defect_finding(struct lttng_trace *t, struct lttng_walk *w
 			finding_field(fd, w->in.base + e->start, 4, "event word = 0x%08x", e->word);
 		return fd;
 	case EVENT_CORE_ID:
+		if (is_unsure(w))
+			return dangling_finding(t, w, e, defect);
 		return lttng_event_named(t, w, e, LTTNG_RULE_core_id_in_data_file, from, to,
 					 "event %u declares an event type, in a data file", e->id);
 	case EVENT_NOT_CORE:
