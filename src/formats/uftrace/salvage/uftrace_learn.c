@@ -72,6 +72,18 @@ static const uint8_t *values_at(struct uftrace_stream *t, uint64_t at, uint64_t 
 	return *size ? window_at(&t->window, at, *size) : NULL;
 }
 
+/* The length of the values of the last record, behind which none is: where they are a string that ends with the file. -1: not so.
+ */
+static int measure_last(struct uftrace_stream *t, uint64_t body, uint64_t end)
+{
+	size_t size;
+	const uint8_t *p = values_at(t, body, end, &size);
+
+	if (!p || size != end - body || size < sizeof(uint64_t))
+		return -1;
+	return ((load_u16(p, t->w->info->head.big_endian) + 2u + 7u) & ~7u) == size ? (int)size : -1;
+}
+
 /* The length of the values; -1: not known. */
 static int measure(struct uftrace_stream *t, const struct learned *l, uint64_t end)
 {
@@ -95,7 +107,7 @@ static int measure(struct uftrace_stream *t, const struct learned *l, uint64_t e
 		for (unsigned size = 0; size <= UFTRACE_PAYLOAD_MAX && size <= end - l->body; size += 8)
 			if (follows(t, l->body + size, end, l->time, exact))
 				return (int)size;
-	return -1;
+	return measure_last(t, l->body, end);
 }
 
 /* Bytes of an event with its data; 0: it is cut. */
