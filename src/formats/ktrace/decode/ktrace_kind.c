@@ -1,7 +1,7 @@
 /* The table of known kinds of chunks, and chunk headers. */
-#include "core/array.h"
 #include "formats/ktrace/decode/ktrace_kind.h"
 
+#include "core/array.h"
 #include "core/cursor.h"
 
 #define ANY_MAJOR 0xffff

@@ -1,7 +1,8 @@
 /* The parts of an LTTng trace. Only the walk knows how long an event is, so the walk declares them: it calls the functions
  * here when a scan has an outline. */
-#include "core/array.h"
 #include "formats/lttng/outline/lttng_outline.h"
+
+#include "core/array.h"
 
 static enum field_kind kind_of(enum lttng_field field)
 {

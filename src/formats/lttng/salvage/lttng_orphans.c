@@ -34,14 +34,7 @@ static void add(struct orphan *list, unsigned *count, const struct orphan *o)
 /* Whether a record describes it, and no number is known. */
 static bool lacks_number(const struct lttng_table *table, const struct lttng_name *n)
 {
-	if (!n->format || n->marker || !n->home)
-		return false;
-	for (uint32_t id = 0; id < LTTNG_CORE_TYPES; id++) {
-		const struct lttng_marker *m = lttng_table_get(table, id);
-		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, n->name))
-			return false;
-	}
-	return true;
+	return n->format && !n->marker && n->home && !lttng_metadata_core(table, n->name);
 }
 
 static void gather(struct orphans *all, struct lttng_channel *c, struct lttng_table *table)

@@ -194,7 +194,7 @@ void lttng_event_judge(struct lttng_trace *t, struct lttng_walk *w, const struct
 /* Whether types are lost that the search had no room for: what seems to be an event may be among the values of one. */
 static bool is_unsure(const struct lttng_walk *w)
 {
-	return w->file && w->file->channel && w->file->channel->unsearched;
+	return w->file->channel->unsearched;
 }
 
 unsigned lttng_defect_rule(const struct lttng_walk *w, const struct lttng_event *e, enum lttng_defect defect)

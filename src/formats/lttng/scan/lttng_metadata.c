@@ -4,6 +4,9 @@
 #include "core/text.h"
 #include "formats/lttng/salvage/lttng_salvage.h"
 
+/* Numbers that types of the tracer itself may have. */
+#define CORE_TYPES 4u
+
 /* The table for a declaration: the trace's, or that of the channel it names. */
 static struct lttng_table *declared_table(struct lttng_trace *t, const char *channel, size_t length)
 {
@@ -92,10 +95,9 @@ static void note_duplicate(struct lttng_trace *t, const struct lttng_walk *w, co
 						    text_quote(quoted, name, strlen(name)));
 }
 
-/* The type of the tracer itself that has that name; NULL: there is none. */
-static const struct lttng_marker *core_named(const struct lttng_table *table, const char *name)
+const struct lttng_marker *lttng_metadata_core(const struct lttng_table *table, const char *name)
 {
-	for (uint32_t id = 0; id < LTTNG_CORE_TYPES; id++) {
+	for (uint32_t id = 0; id < CORE_TYPES; id++) {
 		const struct lttng_marker *m = lttng_table_get(table, id);
 		if (m && m->type.declared && !m->home && m->type.name && !strcmp(m->type.name, name))
 			return m;
@@ -108,7 +110,7 @@ static void judge_core_number(struct lttng_trace *t, const struct lttng_walk *w,
 			      const struct lttng_table *table, const char *name, uint32_t id, struct finding **fd)
 {
 	char quoted[TEXT_QUOTE_SIZE];
-	const struct lttng_marker *core = core_named(table, name);
+	const struct lttng_marker *core = lttng_metadata_core(table, name);
 
 	if (!core || core->type.id == id)
 		return;

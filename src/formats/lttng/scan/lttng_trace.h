@@ -119,6 +119,8 @@ struct lttng_walk;
 /* Takes the declaration in. False: it is not to be kept (an error was reported, *rule). */
 bool lttng_metadata_take(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, struct finding **fd,
 			 unsigned *rule);
+/* The type of the tracer itself that has that name; NULL: there is none. */
+const struct lttng_marker *lttng_metadata_core(const struct lttng_table *table, const char *name);
 /* After the last data file. */
 void lttng_metadata_unused(struct lttng_trace *t);
 

@@ -10,9 +10,6 @@
 
 struct lttng_trace;
 
-/* Numbers that types of the tracer itself may have, without a record of the metadata channel. */
-#define LTTNG_CORE_TYPES 4u
-
 /* An event type, and what the scan knows of it. */
 struct lttng_marker {
 	struct lttng_type type;	   /* first: lttng_marker_of() */

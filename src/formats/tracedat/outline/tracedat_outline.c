@@ -2,10 +2,11 @@
  * here they are declared front to back, and each offset is tied to its target.
  *
  * Compressed parts (a section as a whole, CPU data chunk by chunk) are outlined after the file. */
-#include "core/array.h"
 #include "formats/tracedat/outline/tracedat_outline.h"
 
 #include <stdlib.h>
+
+#include "core/array.h"
 
 /* Ties pointers to anchors, which are in the order of their offsets. Of several anchors at one offset (CPUs without data
  * before one with data) each pointer gets the next one. */

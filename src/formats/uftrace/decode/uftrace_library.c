@@ -1,6 +1,7 @@
 /* Library functions whose arguments are recorded automatically. */
-#include "core/array.h"
 #include "formats/uftrace/decode/uftrace_library.h"
+
+#include "core/array.h"
 
 /* Ascending by name. What a recording names an enumeration is a number here: it has as many bytes. Source: the lines argauto and
  * retauto that the recorder of release 0.13 writes into info. */

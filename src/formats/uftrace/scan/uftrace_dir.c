@@ -1,22 +1,17 @@
 /* The files of the directory: which is which. */
 #include <stdlib.h>
 
-#include "core/array.h"
 #include "core/text.h"
-#include "formats/uftrace/decode/uftrace_str.h"
 #include "formats/uftrace/scan/uftrace_dir.h"
 
 uint32_t uftrace_dir_find(const struct uftrace_dir *dir, const char *name)
 {
-	const struct uftrace_file *files = dir->files;
-	size_t i;
+	const struct source *own = bundle_find(dir->in, TM_ROLE_INPUT, name);
 
-	/* Sources are ordered by role, then by name; the capture's own role is the first. */
-	array_search(i, dir->count, files[i].source->role == TM_ROLE_INPUT && strcmp(files[i].source->name, name) < 0);
-	if (i < dir->count && files[i].source->role == TM_ROLE_INPUT && !strcmp(files[i].source->name, name))
-		return files[i].source->kind == SOURCE_FILE ? (uint32_t)i : UFTRACE_NONE;
-	for (i = 0; i < dir->adopted_count; i++)
-		if (!strcmp(files[dir->adopted[i]].as, name))
+	if (own)
+		return own->kind == SOURCE_FILE ? own->index : UFTRACE_NONE;
+	for (size_t i = 0; i < dir->adopted_count; i++)
+		if (!strcmp(dir->files[dir->adopted[i]].as, name))
 			return dir->adopted[i];
 	return UFTRACE_NONE;
 }
@@ -110,6 +105,7 @@ void uftrace_dir_adopt(struct uftrace_dir *dir, uint32_t index, const char *name
 bool uftrace_dir_walk(struct uftrace_walk *w)
 {
 	w->dir->info = w->dir->task_txt = w->dir->task_legacy = w->dir->kernel_header = w->dir->events = UFTRACE_NONE;
+	w->dir->in = w->in;
 	w->dir->files = calloc(w->in->count + 1, sizeof(*w->dir->files));
 	if (!w->dir->files)
 		return uftrace_walk_fail(w, TM_NO_MEMORY);

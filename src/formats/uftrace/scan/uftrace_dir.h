@@ -16,7 +16,8 @@ struct uftrace_file {
 #define UFTRACE_ADOPTED_MAX 64u /* further ones keep their names */
 
 struct uftrace_dir {
-	struct uftrace_file *files; /* owned; by role, then by name */
+	const struct bundle *in;
+	struct uftrace_file *files; /* owned; in the order of the sources of `in` */
 	size_t count;
 	uint32_t info, task_txt, task_legacy, kernel_header, events; /* indices into files or UFTRACE_NONE */
 	bool irregular_info, irregular_task;			     /* the name is taken by what is not a regular file */
