@@ -9,6 +9,12 @@ bool uftrace_str_is(struct uftrace_str str, const char *text)
 	return str.length == strlen(text) && !memcmp(str.text, text, str.length);
 }
 
+bool uftrace_str_begins(struct uftrace_str str, const char *text)
+{
+	const size_t n = strlen(text);
+	return str.length >= n && !memcmp(str.text, text, n);
+}
+
 bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b)
 {
 	return a.length == b.length && (!a.length || !memcmp(a.text, b.text, a.length));

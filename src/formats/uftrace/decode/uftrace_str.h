@@ -11,6 +11,7 @@ struct uftrace_str {
 };
 
 bool uftrace_str_is(struct uftrace_str str, const char *text);
+bool uftrace_str_begins(struct uftrace_str str, const char *text);
 bool uftrace_str_equal(struct uftrace_str a, struct uftrace_str b);
 /* As strcmp(text, str), of bytes that may hold NULs. */
 int uftrace_str_order(const char *text, struct uftrace_str str);

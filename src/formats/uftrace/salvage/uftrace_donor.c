@@ -41,7 +41,7 @@ static struct uftrace_str line_of(const char *text, size_t size, const char *key
 	size_t n = strlen(key);
 
 	while (uftrace_str_next(&rest, '\n', &line))
-		if (line.length >= n && !memcmp(line.text, key, n))
+		if (uftrace_str_begins(line, key))
 			return (struct uftrace_str){ line.text + n, line.length - n };
 	return (struct uftrace_str){ NULL, 0 };
 }
@@ -112,22 +112,17 @@ static bool is_program(const struct uftrace_walk *w, struct uftrace_str path)
 	return same;
 }
 
-static bool begins(struct uftrace_str line, const char *key)
-{
-	return line.length >= strlen(key) && !memcmp(line.text, key, strlen(key));
-}
-
 /* *specs: the line has specifications, or says that there are automatic ones. */
 static bool is_wanted(struct uftrace_str line, bool *specs)
 {
 	static const char *const keys[] = { "argspec:", "retspec:", "argauto:", "retauto:", "enumauto:", "auto-args:" };
 
-	if (begins(line, "argspec:lines="))
+	if (uftrace_str_begins(line, "argspec:lines="))
 		return false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (begins(line, keys[i]))
+		if (uftrace_str_begins(line, keys[i]))
 			return *specs = true;
-	return begins(line, "pattern_type:");
+	return uftrace_str_begins(line, "pattern_type:");
 }
 
 bool uftrace_donor_specs(struct uftrace_walk *w, struct bytes *lines)

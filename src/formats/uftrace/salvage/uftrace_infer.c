@@ -349,7 +349,7 @@ static void take_line(const struct uftrace_walk *w, struct uftrace_str key, stru
 			   : uftrace_str_is(key, "retauto")  ? &known[1]
 			   : uftrace_str_is(key, "enumauto") ? enums
 							     : NULL;
-	bool head = to == &own[0] && value.length >= 6 && !memcmp(value.text, "lines=", 6);
+	bool head = to == &own[0] && uftrace_str_begins(value, "lines=");
 
 	if (!to || head)
 		return;

@@ -80,13 +80,6 @@ static bool read_list(struct uftrace_walk *w, struct source *source, struct uftr
 	return true;
 }
 
-static bool begins(struct uftrace_str value, const char *word)
-{
-	size_t n = strlen(word);
-
-	return value.length >= n && !memcmp(value.text, word, n);
-}
-
 /* The list is missing, or readers do not find it. other: a line that stands in the way, or NULL. */
 static void report_missing(struct uftrace_walk *w, struct source *source, const char *what, const struct uftrace_line *other)
 {
@@ -132,11 +125,11 @@ bool uftrace_taskinfo_read(struct uftrace_walk *w)
 		const struct uftrace_line *line = &l->list[i];
 		if (line->drop || line->bit != UFTRACE_I_TASKINFO)
 			continue;
-		if (begins(line->value, "nr_tid=") && !number && !list)
+		if (uftrace_str_begins(line->value, "nr_tid=") && !number && !list)
 			number = line;
-		else if (begins(line->value, "tids=") && !list)
+		else if (uftrace_str_begins(line->value, "tids=") && !list)
 			list = line;
-		else if (!begins(line->value, "lines="))
+		else if (!uftrace_str_begins(line->value, "lines="))
 			other = line;
 	}
 	if (!number || !list || other)
@@ -268,7 +261,7 @@ static bool keeps_out(struct uftrace_str word)
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		if (begins(word, options[i]))
+		if (uftrace_str_begins(word, options[i]))
 			return true;
 	return false;
 }
