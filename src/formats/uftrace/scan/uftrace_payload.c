@@ -125,6 +125,15 @@ static void remember_told(struct uftrace_records *records, const struct values *
 												   v->retval, fd };
 }
 
+/* Why the session is one that is made up, and its map a guess. NULL: it has a line. */
+static struct finding *made_up(const struct uftrace_stream *t)
+{
+	const struct uftrace_sessions *sessions = t->w->sessions;
+
+	return t->session.index != UFTRACE_NONE && sessions->list[t->session.index].line == UFTRACE_NONE ? t->w->tasks->damage
+													 : NULL;
+}
+
 /* The function has no specification, or none that can be determined. */
 static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, enum uftrace_spec_state state, unsigned *strip)
 {
@@ -144,12 +153,7 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	}
 	if (found < 0)
 		return 0;
-	bool made_up = t->session.index != UFTRACE_NONE && w->sessions->list[t->session.index].line == UFTRACE_NONE;
-	/* Of a session that is made up, the map is a guess. */
-	struct finding *cause = w->infer->cause	  ? w->infer->cause
-				: !t->session.map ? w->sessions->map_damage
-				: made_up	  ? w->tasks->damage
-						  : NULL;
+	struct finding *cause = w->infer->cause ? w->infer->cause : !t->session.map ? w->sessions->map_damage : made_up(t);
 	if (cause) {
 		finding_explains(cause, 1);
 		*strip = UFTRACE_RULE_dat_payload_without_spec;
@@ -170,6 +174,21 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	return v->body + (unsigned)found;
 }
 
+/* Whether the map is one of several that were to choose from: of the wrong one, the specification is that of another function. */
+static bool is_guessed(const struct uftrace_stream *t)
+{
+	return t->w->maps->count > 1 && made_up(t);
+}
+
+/* Whether a few zeros, where there should be a record, may be values of another function. */
+static bool are_zero_values(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	const uint8_t *p = is_guessed(t) && end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	int more = p && bytes_are_zero(p, UFTRACE_RECORD_SIZE) ? uftrace_resync_payload(t, at, end, time, false) : -1;
+
+	return more >= 0 && (unsigned)more < ZEROS_MIN;
+}
+
 /* Records go on elsewhere than where the specification has it: after `size` bytes, -1 for none. */
 static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int size, unsigned longest, unsigned *strip)
 {
@@ -180,6 +199,11 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 
 	if (found < 0)
 		return 0;
+	if (is_guessed(t)) {
+		finding_explains(made_up(t), 1);
+		*strip = string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync;
+		return v->body + (unsigned)found;
+	}
 	unsigned whole = UFTRACE_RECORD_SIZE + (unsigned)found;
 	name_of(t, v, name);
 	if (string) {
@@ -270,7 +294,7 @@ static uint64_t specified(struct uftrace_stream *t, const struct values *v, cons
 		return mismatched(t, v, size, longest, strip);
 	/* Where no record follows, it may be that one which is damaged. */
 	if (!uftrace_resync_goes_on(t, after, v->end, v->time, 1) && after != v->end &&
-	    !uftrace_payload_was_record(t, after, v->end, v->time)) {
+	    (!uftrace_payload_was_record(t, after, v->end, v->time) || are_zero_values(t, after, v->end, v->time))) {
 		int found = uftrace_resync_payload(t, v->body, v->end, v->time, false);
 		/* Behind values as they should be, the next record is what is damaged. */
 		if (found > size && is_proven(t, v, spec, after, v->body + (unsigned)found)) {
