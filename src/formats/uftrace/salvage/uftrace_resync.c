@@ -107,6 +107,17 @@ static bool row_takes(struct uftrace_stream *t, struct row *r, const uint8_t *p,
 	return row_call(t, r, time, word) && (!r->ended || t->w->specs->present || i > 0);
 }
 
+/* Whether what looks like a mark of lost records is eight zeros of values, and the time of a call behind them. */
+static bool are_zeros_and_call(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
+{
+	const uint8_t *p = end - at >= UFTRACE_RECORD_SIZE + 8 ? window_at(&t->window, at, UFTRACE_RECORD_SIZE + 8) : NULL;
+	const bool big = t->w->info->head.big_endian;
+	struct row r = { .time = time, .depth = -1 };
+
+	return p && uftrace_word_type(load_u64(p + 8, big)) == UFTRACE_LOST &&
+	       uftrace_word_type(load_u64(p + 16, big)) <= UFTRACE_EXIT && row_takes(t, &r, p + 8, 0);
+}
+
 static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time, unsigned chain)
 {
 	struct row r = { .time = time, .depth = -1 };
@@ -115,7 +126,7 @@ static bool row(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t ti
 		if (at >= end || end - at < UFTRACE_RECORD_SIZE)
 			return i > 0 || at == end;
 		const uint8_t *p = window_at(&t->window, at, UFTRACE_RECORD_SIZE);
-		if (!p || !row_takes(t, &r, p, i))
+		if (!p || !row_takes(t, &r, p, i) || (!i && are_zeros_and_call(t, at, end, time)))
 			return false;
 	}
 	return true;
