@@ -18,7 +18,7 @@ bool uftrace_repair_tasks(struct uftrace_walk *w)
 		return true; /* the binary file serves, and is copied as it is */
 	unsigned out = plan_output(w->plan, "task.txt");
 	unsigned rule = w->dir->task_txt == UFTRACE_NONE ? UFTRACE_RULE_task_missing : w->tasks->rule;
-	const char *why = "made from the maps and the first record of each task";
+	const char *why = "made from the maps and the records";
 	if (front->size)
 		plan_literal(w->plan, out, front->data, front->size, rule, why);
 	if (end->size && w->tasks->zeros && !w->tasks->legacy_text) /* harmless only as long as nothing comes after them */

@@ -48,20 +48,32 @@ static bool sid_is_regular(const struct uftrace_file *f)
 	return n == UFTRACE_SID_LENGTH && n == f->name.sid_length;
 }
 
-/* A map for a session that has to be made: that of the oldest record's address, or the first. */
+/* Whether the map has the program that the recorder was started with. */
+static bool has_program(const struct uftrace_walk *w, const struct uftrace_map *map)
+{
+	for (size_t k = 0; w->info->exename.length && k < map->count; k++)
+		if (uftrace_str_equal(map->list[k].path, w->info->exename))
+			return true;
+	return false;
+}
+
+/* A map for a session that has to be made: one that has the oldest record's address, and the program. */
 static uint32_t choose_map(const struct uftrace_walk *w, const struct uftrace_dat *oldest)
 {
-	uint32_t first = UFTRACE_NONE;
+	uint32_t best = UFTRACE_NONE;
+	unsigned most = 0;
 
-	for (size_t i = 0; i < w->maps->count; i++) {
-		if (!sid_is_regular(&w->dir->files[w->maps->list[i].file]))
+	for (uint32_t i = 0; i < w->maps->count; i++) {
+		const struct uftrace_map *map = &w->maps->list[i];
+		if (!sid_is_regular(&w->dir->files[map->file]))
 			continue;
-		if (oldest && uftrace_map_find(&w->maps->list[i], oldest->first_address))
-			return (uint32_t)i;
-		if (first == UFTRACE_NONE)
-			first = (uint32_t)i;
+		const bool mapped = oldest && uftrace_map_find(map, oldest->first_address);
+		const unsigned fits = 1u + (mapped ? 2u : 0u) + (has_program(w, map) ? 1u : 0u);
+		if (fits > most)
+			best = i;
+		most = fits > most ? fits : most;
 	}
-	return first;
+	return best;
 }
 
 bool uftrace_rebuild_session(struct uftrace_walk *w)
@@ -112,8 +124,7 @@ static uint32_t session_of_address(const struct uftrace_walk *w, const struct uf
 	return UFTRACE_NONE;
 }
 
-/* The maps that no session names. Returns how many were found, ORPHANS_MAX at most. */
-static size_t maps_without_session(struct uftrace_walk *w, uint32_t list[ORPHANS_MAX])
+size_t uftrace_rebuild_maps_left(struct uftrace_walk *w, uint32_t *list, size_t most)
 {
 	struct map sids = { 0 };
 	size_t count = 0;
@@ -123,7 +134,7 @@ static size_t maps_without_session(struct uftrace_walk *w, uint32_t list[ORPHANS
 		struct uftrace_str sid = w->sessions->list[i].sid;
 		good = uftrace_walk_set(w, &sids, (int64_t)text_hash(sid.text, sid.length), i);
 	}
-	for (uint32_t i = 0; good && i < w->maps->count && count < ORPHANS_MAX; i++) {
+	for (uint32_t i = 0; good && i < w->maps->count && count < most; i++) {
 		const struct uftrace_file *f = &w->dir->files[w->maps->list[i].file];
 		if (sid_is_regular(f) && map_get(&sids, text_hash(f->name.sid, f->name.sid_length)) == UFTRACE_NONE)
 			list[count++] = i;
@@ -145,16 +156,26 @@ static bool wants_session(const struct uftrace_walk *w, const struct uftrace_dat
 	       uftrace_session_at(w->sessions, w->tasks, uftrace_task_process(w->tasks, dat->tid), dat->first_time) == UFTRACE_NONE;
 }
 
+static struct uftrace_session session_of_map(const struct uftrace_walk *w, uint32_t map)
+{
+	const struct uftrace_map *m = &w->maps->list[map];
+	const struct uftrace_file *f = &w->dir->files[m->file];
+
+	return (struct uftrace_session){
+		.sid = { f->name.sid, f->name.sid_length },
+		.exename = m->list[0].path.text[0] == '[' ? (struct uftrace_str){ "unknown", 7 } : m->list[0].path,
+		.line = UFTRACE_NONE,
+		.map = UFTRACE_NONE,
+		.before = UFTRACE_NONE,
+	};
+}
+
 /* A session of the process, whose first record is the oldest that has an address of the map. */
 static bool add_orphan(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat)
 {
 	uint32_t known = map_get(&w->tasks->known_first, dat->tid);
-	const struct uftrace_map *m = &w->maps->list[map];
-	const struct uftrace_file *f = &w->dir->files[m->file];
-	struct uftrace_session session = { .line = UFTRACE_NONE, .map = UFTRACE_NONE, .before = UFTRACE_NONE };
+	struct uftrace_session session = session_of_map(w, map);
 
-	session.sid = (struct uftrace_str){ f->name.sid, f->name.sid_length };
-	session.exename = m->list[0].path.text[0] == '[' ? (struct uftrace_str){ "unknown", 7 } : m->list[0].path;
 	session.pid = known == UFTRACE_NONE ? (int64_t)dat->tid : uftrace_task_process(w->tasks, dat->tid);
 	session.time = dat->first_time > 2 ? dat->first_time - 2 : dat->first_time;
 	if (known != UFTRACE_NONE && w->tasks->lines[known].time < session.time)
@@ -173,7 +194,7 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w)
 {
 	uint32_t maps[ORPHANS_MAX];
 	const struct uftrace_dat *oldest[ORPHANS_MAX] = { 0 };
-	size_t count = maps_without_session(w, maps);
+	size_t count = uftrace_rebuild_maps_left(w, maps, ORPHANS_MAX);
 
 	if (!count)
 		return w->status == TM_OK;
@@ -193,13 +214,53 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w)
 	return true;
 }
 
+uint32_t uftrace_rebuild_first_session(struct uftrace_walk *w, const struct uftrace_dat *dat)
+{
+	if (map_get(&w->tasks->known, dat->tid) == UFTRACE_NONE)
+		return session_of_address(w, dat, dat->first_time);
+	const int64_t process = uftrace_task_process(w->tasks, dat->tid);
+	return process == (int64_t)dat->tid ? uftrace_session_at(w->sessions, w->tasks, process, dat->first_time) : UFTRACE_NONE;
+}
+
+/* A process line of that time. */
+static void print_process(struct bytes *out, uint64_t time, int64_t pid)
+{
+	bytes_text(out, "TASK timestamp=");
+	print_time(out, time);
+	bytes_printf(out, " tid=%lld pid=%lld\n", (long long)pid, (long long)pid);
+}
+
+static void print_program(struct bytes *out, const struct uftrace_session *session)
+{
+	uftrace_rebuild_print(out, session);
+	print_process(out, session->time, session->pid);
+}
+
+bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t time)
+{
+	struct uftrace_session session = session_of_map(w, map);
+
+	session.pid = (int64_t)dat->tid;
+	session.time = time;
+	session.exec = true;
+	if (!uftrace_walk_room(w, &w->sessions->list, &w->sessions->capacity, w->sessions->count, sizeof(session)))
+		return false;
+	w->sessions->list[w->sessions->count++] = session;
+	/* Behind the line of its task, which uftrace_rebuild_task() writes where there is none. */
+	if (w->plan && map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE)
+		print_program(&w->tasks->added, &session);
+	if (!w->tasks->rule)
+		w->tasks->rule = UFTRACE_RULE_task_line_malformed;
+	return true;
+}
+
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 {
 	struct uftrace_task_line line = { .kind = UFTRACE_LINE_TASK, .id = (int64_t)dat->tid, .session = UFTRACE_NONE };
 	uint32_t session = UFTRACE_NONE;
 
 	for (uint32_t i = 0; i < w->sessions->count; i++)
-		if (w->sessions->list[i].pid == line.id)
+		if (w->sessions->list[i].pid == line.id && !w->sessions->list[i].exec)
 			session = i;
 	if (session == UFTRACE_NONE)
 		session = session_of_address(w, dat, dat->first_time);
@@ -227,6 +288,9 @@ bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat)
 		print_time(&w->tasks->added, line.time);
 		bytes_printf(&w->tasks->added, fork ? " pid=%lld ppid=%lld\n" : " tid=%lld pid=%lld\n", (long long)line.id,
 			     (long long)line.parent);
+		for (size_t i = 0; i < w->sessions->count; i++)
+			if (w->sessions->list[i].exec && w->sessions->list[i].pid == line.id)
+				print_program(&w->tasks->added, &w->sessions->list[i]);
 	}
 	if (!w->tasks->rule)
 		w->tasks->rule = UFTRACE_RULE_dat_unreferenced;
@@ -349,9 +413,7 @@ bool uftrace_rebuild_exec(struct uftrace_walk *w)
 			continue;
 		plan_lost_other(w->plan);
 		struct bytes b = { 0 };
-		bytes_text(&b, "TASK timestamp=");
-		print_time(&b, s->time);
-		bytes_printf(&b, " tid=%lld pid=%lld\n", (long long)s->pid, (long long)s->pid);
+		print_process(&b, s->time, s->pid);
 		bool failed = b.failed;
 		if (!failed)
 			uftrace_edit_add(w, &w->tasks->edits, own->offset + own->length, 0, (const char *)b.data, b.size,

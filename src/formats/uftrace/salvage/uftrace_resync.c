@@ -19,15 +19,6 @@ static bool event_known(const struct uftrace_walk *w, uint64_t id)
 	       map_get(&w->records->event_ids, id) != UFTRACE_NONE;
 }
 
-/* Whether the address may be of a program whose session is lost. */
-static bool is_orphan(const struct uftrace_walk *w, uint64_t address)
-{
-	for (unsigned i = 0; i < w->maps->orphan_count; i++)
-		if (uftrace_map_find(&w->maps->list[w->maps->orphans[i]], address))
-			return true;
-	return false;
-}
-
 /* Whether lines of the map are damaged that any address may be of. */
 static bool is_open(const struct uftrace_map *map)
 {
@@ -41,14 +32,14 @@ static bool place_fits(struct uftrace_stream *t, uint64_t time, uint64_t address
 
 	if (time >= t->session.since && time < t->session.next) {
 		enum uftrace_place place = t->session.map ? uftrace_place_of(t, address) : UFTRACE_PLACE_UNCHECKED;
-		return place == UFTRACE_PLACE_UNMAPPED ? is_open(t->session.map) || is_orphan(w, address)
+		return place == UFTRACE_PLACE_UNMAPPED ? is_open(t->session.map) || uftrace_map_has_orphan(w, address)
 						       : place != UFTRACE_PLACE_KERNEL;
 	}
 	uint32_t session = uftrace_session_at(w->sessions, w->tasks, t->pid, time);
 	uint32_t index = session != UFTRACE_NONE ? w->sessions->list[session].map : UFTRACE_NONE;
 	const struct uftrace_map *map = index != UFTRACE_NONE ? &w->maps->list[index] : NULL;
 	return !map || !uftrace_map_useful(map) || uftrace_map_find(map, address) || is_open(map) || w->sessions->library_count ||
-	       is_orphan(w, address);
+	       uftrace_map_has_orphan(w, address);
 }
 
 uint64_t uftrace_resync_horizon(const struct uftrace_walk *w)

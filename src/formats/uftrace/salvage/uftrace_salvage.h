@@ -26,6 +26,14 @@ bool uftrace_adopt_rest(struct uftrace_walk *w);
 bool uftrace_rebuild_session(struct uftrace_walk *w);
 /* Sessions of tasks that have none, where a map that no session names has their addresses; after the lines are linked. */
 bool uftrace_rebuild_orphans(struct uftrace_walk *w);
+/* The maps that no session names: how many were found, `most` at most. */
+size_t uftrace_rebuild_maps_left(struct uftrace_walk *w, uint32_t *list, size_t most);
+/* The session of a process at its first record; UFTRACE_NONE: none is known, or the task is a thread of another one. */
+uint32_t uftrace_rebuild_first_session(struct uftrace_walk *w, const struct uftrace_dat *dat);
+/* A session of the process, which began the program of that map at that time. */
+bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t time);
+/* uftrace_rebuild_programs.c: sessions of programs that processes began, by their records; after those of tasks that have none. */
+bool uftrace_rebuild_programs(struct uftrace_walk *w);
 /* A line for a task that task.txt does not have. */
 bool uftrace_rebuild_task(struct uftrace_walk *w, struct uftrace_dat *dat);
 /* Gives the first line of a task the time of its first record, at `at` of the source. False: it cannot be. */

@@ -519,6 +519,14 @@ bool uftrace_map_useful(const struct uftrace_map *map)
 	return false;
 }
 
+bool uftrace_map_has_orphan(const struct uftrace_walk *w, uint64_t address)
+{
+	for (unsigned i = 0; i < w->maps->orphan_count; i++)
+		if (uftrace_map_find(&w->maps->list[w->maps->orphans[i]], address))
+			return true;
+	return false;
+}
+
 void uftrace_map_free(struct uftrace_maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++) {

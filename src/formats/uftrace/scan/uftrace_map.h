@@ -70,6 +70,8 @@ bool uftrace_map_check(struct uftrace_walk *w);
 struct uftrace_mapping *uftrace_map_find(const struct uftrace_map *map, uint64_t address);
 /* Whether the map has anything but the kernel's own pages. */
 bool uftrace_map_useful(const struct uftrace_map *map);
+/* Whether the address may be of a program whose session is lost. */
+bool uftrace_map_has_orphan(const struct uftrace_walk *w, uint64_t address);
 void uftrace_map_free(struct uftrace_maps *maps);
 
 #endif

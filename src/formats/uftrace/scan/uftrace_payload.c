@@ -62,7 +62,8 @@ static bool address_is_gone(struct uftrace_stream *t, const struct values *v)
 	const uint8_t *p = v->end - v->body >= ZEROS_MIN ? window_at(&t->window, v->body, ZEROS_MIN) : NULL;
 
 	return p && bytes_are_zero(p, ZEROS_MIN) &&
-	       (!v->address || (t->session.map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED));
+	       (!v->address || (t->session.map && uftrace_place_of(t, v->address) == UFTRACE_PLACE_UNMAPPED &&
+				!uftrace_map_has_orphan(t->w, v->address)));
 }
 
 static void name_of(struct uftrace_stream *t, const struct values *v, char out[TEXT_QUOTE_SIZE])

@@ -14,6 +14,7 @@ struct uftrace_session {
 	uint32_t map;	 /* UFTRACE_NONE: no file */
 	uint32_t before; /* the session of this pid that was met before; UFTRACE_NONE */
 	bool linked;
+	bool exec;	     /* added by repair: a program that the process began later */
 	bool unmapped;	     /* its map does not have its program */
 	bool nameless;	     /* hardly a record has the address of a function of its program */
 	bool used, begun;    /* records of its process are in it; a line of the process is */

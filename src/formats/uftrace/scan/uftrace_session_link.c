@@ -509,7 +509,7 @@ bool uftrace_session_link(struct uftrace_walk *w)
 
 	if (good)
 		doubt_strays(w, &l);
-	good = good && uftrace_rebuild_orphans(w);
+	good = good && uftrace_rebuild_orphans(w) && uftrace_rebuild_programs(w);
 	for (uint32_t i = named; good && i < w->sessions->count; i++)
 		good = learn_session(w, i);
 	map_free(&l.by_sid);
