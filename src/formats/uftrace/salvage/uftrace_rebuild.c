@@ -9,6 +9,7 @@
 #include "formats/uftrace/scan/uftrace_map.h"
 #include "formats/uftrace/scan/uftrace_records.h"
 #include "formats/uftrace/scan/uftrace_session.h"
+#include "formats/uftrace/scan/uftrace_stream.h"
 #include "formats/uftrace/scan/uftrace_taskinfo.h"
 
 #define ORPHANS_MAX 64u /* maps without a session, and sessions, that are looked into for an address */
@@ -236,13 +237,25 @@ static void print_program(struct bytes *out, const struct uftrace_session *sessi
 	print_process(out, session->time, session->pid);
 }
 
-bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t time)
+bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t at, uint64_t time)
 {
 	struct uftrace_session session = session_of_map(w, map);
 
 	session.pid = (int64_t)dat->tid;
 	session.time = time;
 	session.exec = true;
+	if (!w->tasks->damage) {
+		char shown[TEXT_QUOTE_SIZE];
+		struct finding *fd = finding_report(
+			w->findings, UFTRACE_RULE_dat_unreferenced, w->dir->files[dat->file].source, at, UFTRACE_RECORD_SIZE,
+			"task %llu began another program, '%s', and task.txt has no session of it: readers "
+			"find no function of its calls",
+			(unsigned long long)dat->tid, text_quote(shown, session.exename.text, session.exename.length));
+		finding_path(fd, "task %llu", (unsigned long long)dat->tid);
+		finding_field(fd, uftrace_word_at(w, at, 2, 6), 6, "address, of the other program");
+	}
+	if (w->plan)
+		plan_lost_other(w->plan); /* when it began */
 	if (!uftrace_walk_room(w, &w->sessions->list, &w->sessions->capacity, w->sessions->count, sizeof(session)))
 		return false;
 	w->sessions->list[w->sessions->count++] = session;
@@ -250,7 +263,7 @@ bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct 
 	if (w->plan && map_get(&w->tasks->known, dat->tid) != UFTRACE_NONE)
 		print_program(&w->tasks->added, &session);
 	if (!w->tasks->rule)
-		w->tasks->rule = UFTRACE_RULE_task_line_malformed;
+		w->tasks->rule = w->tasks->damage ? UFTRACE_RULE_task_line_malformed : UFTRACE_RULE_dat_unreferenced;
 	return true;
 }
 

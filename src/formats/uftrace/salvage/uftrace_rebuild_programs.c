@@ -11,14 +11,29 @@
 
 #include "core/window.h"
 
+#define SHAPE UINT64_C(0xfffb)				     /* type, magic and depth in the word of a record */
+#define BACK_MAX (UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX) /* from a record to the one in front of it */
+
 struct search {
+	struct window window;
 	const struct uftrace_dat *dat;
 	uint32_t maps[UFTRACE_ORPHANS_MAX]; /* those that no session names; UFTRACE_NONE: one does by now */
 	size_t count;
-	const struct uftrace_map *map; /* what holds */
-	uint64_t time, behind;	       /* of the last record, and where it ends */
-	bool call;		       /* it is one */
+	const struct uftrace_map *map; /* what holds in [since, next); NULL: nothing */
+	uint64_t since, next;
 };
+
+/* The session of the process that task.txt has at that time. */
+static void follow_lines(struct uftrace_walk *w, struct search *s, uint64_t time)
+{
+	const int64_t pid = (int64_t)s->dat->tid;
+	const uint32_t session = uftrace_session_at(w->sessions, w->tasks, pid, time);
+	const uint32_t map = session != UFTRACE_NONE ? uftrace_map_of(w, w->sessions->list[session].sid) : UFTRACE_NONE;
+
+	s->map = map != UFTRACE_NONE ? &w->maps->list[map] : NULL;
+	s->since = session != UFTRACE_NONE ? w->sessions->list[session].time : time;
+	s->next = uftrace_session_next(w->sessions, pid, time);
+}
 
 /* The map that has another program at that address than the one that holds; s->count: none. */
 static size_t other_program(const struct uftrace_walk *w, const struct search *s, uint64_t address)
@@ -36,46 +51,57 @@ static size_t other_program(const struct uftrace_walk *w, const struct search *s
 	return k;
 }
 
-/* Records lie at multiples of eight; of values that look like one, the time is hardly right. */
-static bool search_source(struct uftrace_walk *w, struct search *s, struct window *window, struct source *source)
+/* The time of the call that is the record in front of `at`; 0: that is none. Records lie at multiples of eight; of values that look
+ * like one, the address or the time is hardly right. */
+static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint64_t at, uint64_t time)
 {
 	const bool big = w->info->head.big_endian;
+	const uint64_t first = at > BACK_MAX ? at - BACK_MAX : 0;
+	const uint8_t *p = window_at(&s->window, first, (size_t)(at - first));
 
-	window_reset(window, source);
-	for (uint64_t at = 0; at < source->size && source->size - at >= UFTRACE_RECORD_SIZE; at += 8) {
-		const uint8_t *p = window_at(window, at, UFTRACE_RECORD_SIZE);
-		if (!p)
-			return window->status == TM_OK || uftrace_walk_fail(w, window->status);
-		const uint64_t time = load_u64(p, big), word = load_u64(p + 8, big), address = uftrace_word_address(word);
-		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC || uftrace_word_type(word) > UFTRACE_EXIT || time < s->time ||
-		    time - s->time > uftrace_resync_horizon(w))
-			continue;
-		const bool call = uftrace_word_type(word) == UFTRACE_ENTRY;
-		const bool over = call && s->call && !uftrace_word_depth(word) && at - s->behind <= UFTRACE_PAYLOAD_MAX;
-		const size_t k = over ? other_program(w, s, address) : s->count;
-		if (k < s->count) {
-			if (!uftrace_rebuild_program(w, s->maps[k], s->dat, time > s->time ? time - 1 : time))
-				return false;
-			s->map = &w->maps->list[s->maps[k]];
-			s->maps[k] = UFTRACE_NONE;
-		} else if (!uftrace_map_find(s->map, address)) {
-			continue;
-		}
-		s->time = time;
-		s->call = call;
-		s->behind = at + UFTRACE_RECORD_SIZE;
-		at += UFTRACE_RECORD_SIZE - 8;
+	for (uint64_t back = UFTRACE_RECORD_SIZE; p && back <= at - first; back += 8) {
+		const uint8_t *record = p + (at - first - back);
+		const uint64_t when = load_u64(record, big), word = load_u64(record + 8, big);
+		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) <= UFTRACE_EXIT &&
+		    when >= s->since && when <= time && uftrace_map_find(s->map, uftrace_word_address(word)))
+			return uftrace_word_type(word) == UFTRACE_ENTRY ? when : 0;
 	}
-	return window->status == TM_OK || uftrace_walk_fail(w, window->status);
+	return 0;
+}
+
+static bool search_source(struct uftrace_walk *w, struct search *s, struct source *source)
+{
+	const uint64_t begins = uftrace_word(UFTRACE_ENTRY, false, 0, 0);
+	const bool big = w->info->head.big_endian;
+
+	for (uint64_t at = 0; at < source->size && source->size - at >= UFTRACE_RECORD_SIZE; at += 8) {
+		const uint8_t *p = window_at(&s->window, at, UFTRACE_RECORD_SIZE);
+		if (!p)
+			break;
+		const uint64_t time = load_u64(p, big), word = load_u64(p + 8, big);
+		if ((word & SHAPE) != begins || time < s->since || time - s->since > uftrace_resync_horizon(w))
+			continue;
+		if (time >= s->next)
+			follow_lines(w, s, time);
+		const size_t k = s->map ? other_program(w, s, uftrace_word_address(word)) : s->count;
+		const uint64_t before = k < s->count ? call_before(w, s, at, time) : 0;
+		if (!before)
+			continue;
+		if (!uftrace_rebuild_program(w, s->maps[k], s->dat, at, before < time ? time - 1 : time))
+			return false;
+		s->map = &w->maps->list[s->maps[k]];
+		s->maps[k] = UFTRACE_NONE;
+		s->since = time;
+	}
+	return s->window.status == TM_OK || uftrace_walk_fail(w, s->window.status);
 }
 
 bool uftrace_rebuild_programs(struct uftrace_walk *w)
 {
 	struct search s = { 0 };
-	struct window window = { 0 };
 	bool good = true;
 
-	if (w->tasks->damage && !w->info->foreign && !w->tasks->legacy_text)
+	if (!w->info->foreign && !w->tasks->legacy_text)
 		s.count = uftrace_rebuild_maps_left(w, s.maps, UFTRACE_ORPHANS_MAX);
 	for (size_t i = 0; s.count && good && i < w->records->dat_count; i++) {
 		const struct uftrace_dat *dat = &w->records->dats[i];
@@ -83,16 +109,18 @@ bool uftrace_rebuild_programs(struct uftrace_walk *w)
 		const uint32_t map = session != UFTRACE_NONE ? uftrace_map_of(w, w->sessions->list[session].sid) : UFTRACE_NONE;
 		if (map == UFTRACE_NONE)
 			continue;
+		struct source *source = w->dir->files[dat->file].source;
 		s.dat = dat;
 		s.map = &w->maps->list[map];
-		s.time = dat->first_time;
-		s.call = false;
-		struct source *source = w->dir->files[dat->file].source;
-		if (!window.source)
-			window_open(&window, source);
-		good = search_source(w, &s, &window, source);
+		s.since = dat->first_time;
+		s.next = uftrace_session_next(w->sessions, (int64_t)dat->tid, dat->first_time);
+		if (s.window.source)
+			window_reset(&s.window, source);
+		else
+			window_open(&s.window, source);
+		good = search_source(w, &s, source);
 	}
-	if (window.source)
-		window_close(&window);
+	if (s.window.source)
+		window_close(&s.window);
 	return good && w->status == TM_OK;
 }

@@ -30,8 +30,8 @@ bool uftrace_rebuild_orphans(struct uftrace_walk *w);
 size_t uftrace_rebuild_maps_left(struct uftrace_walk *w, uint32_t *list, size_t most);
 /* The session of a process at its first record; UFTRACE_NONE: none is known, or the task is a thread of another one. */
 uint32_t uftrace_rebuild_first_session(struct uftrace_walk *w, const struct uftrace_dat *dat);
-/* A session of the process, which began the program of that map at that time. */
-bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t time);
+/* A session of the process, which began the program of that map at that time; `at`: its first record. */
+bool uftrace_rebuild_program(struct uftrace_walk *w, uint32_t map, const struct uftrace_dat *dat, uint64_t at, uint64_t time);
 /* uftrace_rebuild_programs.c: sessions of programs that processes began, by their records; after those of tasks that have none. */
 bool uftrace_rebuild_programs(struct uftrace_walk *w);
 /* A line for a task that task.txt does not have. */
