@@ -157,6 +157,7 @@ static bool wants_session(const struct uftrace_walk *w, const struct uftrace_dat
 	       uftrace_session_at(w->sessions, w->tasks, uftrace_task_process(w->tasks, dat->tid), dat->first_time) == UFTRACE_NONE;
 }
 
+/* One that repair adds. */
 static struct uftrace_session session_of_map(const struct uftrace_walk *w, uint32_t map)
 {
 	const struct uftrace_map *m = &w->maps->list[map];

@@ -51,8 +51,8 @@ static size_t other_program(const struct uftrace_walk *w, const struct search *s
 	return k;
 }
 
-/* The time of the call that is the record in front of `at`; 0: that is none. Records lie at multiples of eight; of values that look
- * like one, the address or the time is hardly right. */
+/* The time of the call that is the record in front of `at`; 0: that is none, or records were lost between. Records lie at multiples
+ * of eight; of values that look like one, the address or the time is hardly right. */
 static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint64_t at, uint64_t time)
 {
 	const bool big = w->info->head.big_endian;
@@ -62,9 +62,14 @@ static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint
 	for (uint64_t back = UFTRACE_RECORD_SIZE; p && back <= at - first; back += 8) {
 		const uint8_t *record = p + (at - first - back);
 		const uint64_t when = load_u64(record, big), word = load_u64(record + 8, big);
-		if (uftrace_word_magic(word) == UFTRACE_RECORD_MAGIC && uftrace_word_type(word) <= UFTRACE_EXIT &&
-		    when >= s->since && when <= time && uftrace_map_find(s->map, uftrace_word_address(word)))
-			return uftrace_word_type(word) == UFTRACE_ENTRY ? when : 0;
+		const enum uftrace_type type = uftrace_word_type(word);
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC)
+			continue;
+		if (type == UFTRACE_LOST && !when)
+			return 0;
+		if (type <= UFTRACE_EXIT && when >= s->since && when <= time &&
+		    uftrace_map_find(s->map, uftrace_word_address(word)))
+			return type == UFTRACE_ENTRY ? when : 0;
 	}
 	return 0;
 }
