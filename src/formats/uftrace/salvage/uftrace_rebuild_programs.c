@@ -51,8 +51,8 @@ static size_t other_program(const struct uftrace_walk *w, const struct search *s
 	return k;
 }
 
-/* The time of the call that is the record in front of `at`; 0: that is none, or records were lost between. Records lie at multiples
- * of eight; of values that look like one, the address or the time is hardly right. */
+/* The time of the call that is the record in front of `at`; 0: that is none, or records were lost between, or the depth comes
+ * round. Records lie at multiples of eight; of values that look like one, the address or the time is hardly right. */
 static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint64_t at, uint64_t time)
 {
 	const bool big = w->info->head.big_endian;
@@ -69,7 +69,7 @@ static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint
 			return 0;
 		if (type <= UFTRACE_EXIT && when >= s->since && when <= time &&
 		    uftrace_map_find(s->map, uftrace_word_address(word)))
-			return type == UFTRACE_ENTRY ? when : 0;
+			return type == UFTRACE_ENTRY && uftrace_word_depth(word) != UFTRACE_DEPTH_MASK ? when : 0;
 	}
 	return 0;
 }
