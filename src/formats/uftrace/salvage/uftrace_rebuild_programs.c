@@ -67,9 +67,11 @@ static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint
 			continue;
 		if (type == UFTRACE_LOST && !when)
 			return 0;
-		if (type <= UFTRACE_EXIT && when >= s->since && when <= time &&
-		    uftrace_map_find(s->map, uftrace_word_address(word)))
-			return type == UFTRACE_ENTRY && uftrace_word_depth(word) != UFTRACE_DEPTH_MASK ? when : 0;
+		if (type > UFTRACE_EXIT || !uftrace_map_find(s->map, uftrace_word_address(word)))
+			continue;
+		return type == UFTRACE_ENTRY && uftrace_word_depth(word) != UFTRACE_DEPTH_MASK && when >= s->since && when <= time
+			       ? when
+			       : 0;
 	}
 	return 0;
 }
