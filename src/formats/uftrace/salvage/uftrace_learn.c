@@ -63,7 +63,8 @@ static bool follows(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_
 	/* A program that was begun in place of this one has its own depths. */
 	if (exact && type <= UFTRACE_EXIT && when < t->session.next && !nests(t, word))
 		return false;
-	return uftrace_resync_plausible(t, at, end, time, 2);
+	/* One that has the depth that is asked for is enough: behind it, longjmp() may have another. */
+	return uftrace_resync_plausible(t, at, end, time, exact ? 1 : 2);
 }
 
 static const uint8_t *values_at(struct uftrace_stream *t, uint64_t at, uint64_t end, size_t *size)
