@@ -28,6 +28,13 @@ int uftrace_str_order(const char *text, struct uftrace_str str)
 	return order ? order : (length > str.length) - (length < str.length);
 }
 
+size_t uftrace_line_length(const char *text, size_t length)
+{
+	while (length && text[length - 1] == '\r')
+		length--;
+	return length;
+}
+
 bool uftrace_str_next(struct uftrace_str *rest, char separator, struct uftrace_str *part)
 {
 	const char *end = rest->length ? memchr(rest->text, separator, rest->length) : NULL;

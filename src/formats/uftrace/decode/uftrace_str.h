@@ -19,6 +19,8 @@ int uftrace_str_order(const char *text, struct uftrace_str str);
 bool uftrace_str_is_hex(struct uftrace_str str);
 /* Hexadecimal digits at the beginning of text. */
 size_t uftrace_hex_digits(const char *text, size_t length);
+/* The length of a line without the CRs at its end. */
+size_t uftrace_line_length(const char *text, size_t length);
 /* Takes the first of the parts that a separator stands between from *rest, and leaves what is behind it. False: *rest is empty. */
 bool uftrace_str_next(struct uftrace_str *rest, char separator, struct uftrace_str *part);
 /* What is behind the last slash. */

@@ -88,8 +88,7 @@ static struct uftrace_str quoted(struct parse *p)
 		p->failed = true;
 		return (struct uftrace_str){ "", 0 };
 	}
-	while (s.length && s.text[s.length - 1] == '\r')
-		s.length--;
+	s.length = uftrace_line_length(s.text, s.length);
 	p->at = p->length;
 	bool first = s.length && s.text[0] == '"', last = s.length > 1 && s.text[s.length - 1] == '"';
 	p->odd_quotes = !first || !last;

@@ -32,9 +32,10 @@ static void plan_lines_of(struct uftrace_walk *w, unsigned out, unsigned bit, bo
 		else if (line->text)
 			plan_replace(w->plan, out, source, line->offset, line->raw, line->text, strlen(line->text), line->rule,
 				     line->why);
-		else if (line->ended && line->raw - line->length == 2) {
+		else if (line->ended && line->raw - line->length >= 2) {
 			plan_copy(w->plan, out, source, line->offset, line->length);
-			plan_drop(w->plan, source, line->offset + line->length, 1, UFTRACE_RULE_info_crlf_or_blank, "a CR");
+			plan_drop(w->plan, source, line->offset + line->length, line->raw - line->length - 1,
+				  UFTRACE_RULE_info_crlf_or_blank, "a CR");
 			plan_copy(w->plan, out, source, line->offset + line->raw - 1, 1);
 		} else
 			plan_copy(w->plan, out, source, line->offset, line->raw);

@@ -65,8 +65,7 @@ static struct uftrace_sym_line *sym_lines(struct uftrace_walk *w, const char *da
 		const char *end = memchr(text, '\n', size - at);
 		size_t raw = end ? (size_t)(end - text) + 1 : size - at, length = end ? raw - 1 : raw;
 		struct uftrace_sym_line line = { 0 };
-		if (length && text[length - 1] == '\r')
-			length--;
+		length = uftrace_line_length(text, length);
 		bool symbol = uftrace_sym_line_read(text, length, &line) && text[0] != '#';
 		if (!uftrace_walk_room(w, &list, &capacity, *count, sizeof(*list))) {
 			free(list);
@@ -172,15 +171,15 @@ bool uftrace_repair_symbols(struct uftrace_walk *w, struct uftrace_file *file, c
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = list[i].offset;
 		size_t raw = list[i].raw;
-		bool lf = raw && text[at + raw - 1] == '\n', cr = raw > 1 && lf && text[at + raw - 2] == '\r';
-		size_t length = raw - lf - cr;
+		bool lf = raw && text[at + raw - 1] == '\n';
+		size_t ends = raw - lf, length = uftrace_line_length(text + at, ends);
 		if (identity_made(&o, &identity, edits, at))
 			continue;
 		if (sym_is_dropped(&o, &list[i], length))
 			continue;
 		plan_copy(o.p, o.out, o.source, at, length);
-		if (cr)
-			plan_drop(o.p, o.source, at + raw - 2, 1, UFTRACE_RULE_sym_crlf, "a CR");
+		if (length < ends)
+			plan_drop(o.p, o.source, at + length, ends - length, UFTRACE_RULE_sym_crlf, "a CR");
 		if (lf)
 			plan_copy(o.p, o.out, o.source, at + raw - 1, 1);
 		else if (i + 1 < count)

@@ -212,12 +212,14 @@ static bool walk_text(struct dbg_walk *dbg, const char *data, size_t size, bool 
 		const char *end = memchr(text, '\n', size - at);
 		size_t raw = end ? (size_t)(end - text) + 1 : size - at, length = end ? raw - 1 : raw;
 		line_number++;
-		if (length && text[length - 1] == '\r') {
-			length--;
+		size_t ends = length;
+		length = uftrace_line_length(text, length);
+		if (length < ends) {
 			if (!dbg->cr++)
 				finding_report(dbg->w->findings, UFTRACE_RULE_dbg_malformed, dbg->source, at, raw,
 					       "lines end in CR LF: the CR becomes a part of each name and type");
-			uftrace_edit_add(dbg->w, &dbg->edits, at + length, 1, NULL, 0, UFTRACE_RULE_dbg_malformed, "a CR");
+			uftrace_edit_add(dbg->w, &dbg->edits, at + length, ends - length, NULL, 0, UFTRACE_RULE_dbg_malformed,
+					 "a CR");
 		}
 		if (length > 13 && !memcmp(text, "# path name: ", 13))
 			dbg->d->path = (struct uftrace_str){ text + 13, length - 13 };

@@ -123,8 +123,7 @@ static bool split(struct uftrace_walk *w)
 		struct uftrace_line *list = l->list;
 		struct uftrace_line *line = &list[l->count++];
 		*line = (struct uftrace_line){ .offset = at, .raw = raw, .length = end ? raw - 1 : raw, .ended = end != NULL };
-		if (end && line->length && text[line->length - 1] == '\r')
-			line->length--;
+		line->length = uftrace_line_length(text, line->length);
 		line_identify(line, text);
 		if (line->bit < UFTRACE_I_COUNT)
 			known = l->count;
@@ -143,7 +142,7 @@ static void check_ends(struct uftrace_walk *w, struct source *source)
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct uftrace_line *line = &l->list[i];
-		bool cr = line->ended && line->raw - line->length == 2, blank = line->raw <= 2 && !line->length;
+		bool cr = line->ended && line->raw - line->length >= 2, blank = line->ended && !line->length;
 		if (!cr && !blank)
 			continue;
 		if (!faulty++) {

@@ -277,12 +277,13 @@ static bool walk_lines(struct sym_walk *sym)
 		size_t raw = end ? (size_t)(end - text) + 1 : sym->size - at, length = end ? raw - 1 : raw;
 		struct uftrace_sym_line line = { .offset = at, .raw = raw };
 		line_number++;
-		if (length && text[length - 1] == '\r') {
+		size_t ends = length;
+		length = uftrace_line_length(text, length);
+		if (length < ends) {
 			if (!sym->cr++)
 				finding_report(sym->w->findings, UFTRACE_RULE_sym_crlf, sym->source, at, raw,
 					       "lines end in CR LF: the CR becomes a part of each name");
-			length--;
-			uftrace_edit_add(sym->w, &sym->edits, at + length, 1, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
+			uftrace_edit_add(sym->w, &sym->edits, at + length, ends - length, NULL, 0, UFTRACE_RULE_sym_crlf, "a CR");
 		}
 		if (!end) /* cut, perhaps within the name */
 			doubt_line(sym, at, raw);
