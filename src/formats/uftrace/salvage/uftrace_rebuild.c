@@ -88,7 +88,7 @@ bool uftrace_rebuild_session(struct uftrace_walk *w)
 		const struct uftrace_task_line *line = &w->tasks->lines[i];
 		if (line->kind == UFTRACE_LINE_TASK && line->id == session.pid && oldest)
 			session.pid = line->parent;
-		if (line->time < session.time && line->time)
+		if (line->time < session.time)
 			session.time = line->time;
 	}
 	session.time -= session.time > 2 ? 2 : 0;
