@@ -133,6 +133,22 @@ static struct ktrace_header_shift lost_find(struct ktrace_input *in, const uint8
 
 /* ---- both ---- */
 
+/* How many bytes of ones there are around `at`: what was inserted may look like the mark of a chunk that is being written. */
+static uint64_t ones_around(struct ktrace_input *in, uint64_t at)
+{
+	const uint8_t *p = window_at(&in->window, 0, (size_t)at);
+	uint64_t from = at, until = at;
+
+	while (p && from && p[from - 1] == 0xff)
+		from--;
+	for (; until < at + SHIFT_MAX; until++) {
+		p = window_at(&in->window, until, 1);
+		if (!p || *p != 0xff)
+			break;
+	}
+	return until - from;
+}
+
 /* Whether a chunk begins where the header should end. That of a moved header passes for an empty one of no known kind. */
 static bool shift_is_none(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
 {
@@ -144,7 +160,11 @@ static bool shift_is_none(struct ktrace_input *in, const uint8_t header[KTRACE_H
 	if (!ktrace_chunk_accepted(in->source, KTRACE_HEADER, in->source->size, in->is_64) ||
 	    !ktrace_chunk_read(in->source, KTRACE_HEADER, &chunk))
 		return false;
-	return ktrace_kind_find(chunk.tag) || chunk.size || !header_oddities(header, &h);
+	if (!header_oddities(header, &h))
+		return true;
+	if (chunk.tag == KTRACE_TAG_UNFINISHED)
+		return !shift_chunk_at(in, KTRACE_HEADER + ones_around(in, KTRACE_HEADER));
+	return ktrace_kind_find(chunk.tag) || chunk.size;
 }
 
 static struct ktrace_header_shift shift_find(struct ktrace_input *in, const uint8_t header[KTRACE_HEADER])
