@@ -212,7 +212,7 @@ BREAKER_OF(dat_time_backward, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTI
 				   uftrace_record_word(g, m));
 }
 
-BREAKER_OF(dat_time_zero, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE))
+BREAKER_OF(dat_time_zero, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_ESTIMATE | UFTRACE_GEN_PAYLOADS))
 {
 	const struct uftrace_gen_mark *m = uftrace_mark_any(g, is_inner_start);
 
