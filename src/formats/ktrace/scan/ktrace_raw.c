@@ -274,8 +274,12 @@ static void raw_map(struct ktrace_walk *w, struct ktrace_raw *raw)
 	if (raw_map_resync(w, raw, stored))
 		return;
 	/* Entries at its beginning were overwritten by zeros. */
-	if (r->plan && raw->threads && ktrace_map_after_hole(&w->in.window, raw->map, entry) != raw->map)
+	const uint64_t begins = raw->threads ? ktrace_map_after_hole(&w->in.window, raw->map, entry) : raw->map;
+	if (r->plan && begins != raw->map) {
+		ktrace_repair_doubt(r, raw->map, begins < raw->map_end ? begins : raw->map_end,
+				    "a hole at the beginning of the thread map");
 		ktrace_repair_lost_threads(r);
+	}
 	if (raw->magic_lost)
 		ktrace_repair_raw_magic(r, raw->magic);
 	if (raw->flipped)
