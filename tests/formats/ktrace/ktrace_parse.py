@@ -158,6 +158,8 @@ def raw(data):
         end = at + count * (32 if wide else 28)
     else:
         wide = not map_fits(data, 4, first, 28)
+        if wide and not map_fits(data, 4, first, 32): # a hole in the map: by the events behind it
+            wide = failures(data, 4 + first * 32, True) < failures(data, 4 + first * 28, False)
         end = 4 + first * (32 if wide else 28)
         # Without threads nothing but its records makes it such a file.
         if not first and failures(data, end, wide) > 2:
