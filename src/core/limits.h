@@ -28,7 +28,8 @@
 /* Segments, drops and doubtful ranges of a plan, each. Beyond it the repair stops with TM_LIMIT. 40 bytes apiece. */
 #define PLAN_RANGES_MAX (4u * 1024 * 1024)
 /* Passes of a repair: when the check of what a pass would write finds an error, the next pass repairs that. Usually there is one.
- * Records that are not quite such may fall one after the other. If an error is left after the last pass, nothing is written: TM_BUG. */
+ * Records that are not quite such may fall one after the other. If an error is left after the last pass, nothing is written:
+ * TM_BUG. */
 #define REPAIR_PASSES_MAX 16u
 /* Bytes of literals in a plan. Beyond it the repair stops with TM_LIMIT. */
 #define PLAN_LITERALS_MAX (1u << 30)
