@@ -88,7 +88,8 @@ BREAKER_OF(file_renamed, GEN_BYTES, uftrace_gen_need(g, 0, UFTRACE_GEN_PAYLOADS)
 	(void)snprintf(task, sizeof(task), "%d.dat", g->tasks[0].tid);
 	(void)snprintf(copy, sizeof(copy), "%d-copy.dat", g->tasks[0].tid);
 	const char *const names[][2] = { { task, copy }, { "info", "info.old" }, { "task.txt", "tasks" } };
-	const char *const *name = names[uftrace_gen_below(g, 3)];
+	/* Beside the binary file of old versions, task.txt is not missed. */
+	const char *const *name = names[uftrace_gen_below(g, uftrace_genfile(g, "task") ? 2 : 3)];
 	struct bytes *to = gen_file(g->g, name[1]), *from = uftrace_genfile(g, name[0]);
 	if (!to || !from)
 		return;
