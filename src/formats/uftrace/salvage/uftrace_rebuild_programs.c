@@ -11,7 +11,6 @@
 
 #include "core/window.h"
 
-#define SHAPE UINT64_C(0xfffb)				     /* type, magic and depth in the word of a record */
 #define BACK_MAX (UFTRACE_RECORD_SIZE + UFTRACE_PAYLOAD_MAX) /* from a record to the one in front of it */
 
 struct search {
@@ -78,7 +77,6 @@ static uint64_t call_before(const struct uftrace_walk *w, struct search *s, uint
 
 static bool search_source(struct uftrace_walk *w, struct search *s, struct source *source)
 {
-	const uint64_t begins = uftrace_word(UFTRACE_ENTRY, false, 0, 0);
 	const bool big = w->info->head.big_endian;
 
 	for (uint64_t at = 0; at < source->size && source->size - at >= UFTRACE_RECORD_SIZE; at += 8) {
@@ -86,7 +84,8 @@ static bool search_source(struct uftrace_walk *w, struct search *s, struct sourc
 		if (!p)
 			break;
 		const uint64_t time = load_u64(p, big), word = load_u64(p + 8, big);
-		if ((word & SHAPE) != begins || time < s->since || time - s->since > uftrace_resync_horizon(w))
+		if (uftrace_word_magic(word) != UFTRACE_RECORD_MAGIC || uftrace_word_type(word) != UFTRACE_ENTRY ||
+		    uftrace_word_depth(word) || time < s->since || time - s->since > uftrace_resync_horizon(w))
 			continue;
 		if (time >= s->next)
 			follow_lines(w, s, time);

@@ -175,16 +175,16 @@ static uint64_t unspecified(struct uftrace_stream *t, const struct values *v, en
 	return v->body + (unsigned)found;
 }
 
-/* Whether the map is one of several that were to choose from: of the wrong one, the specification is that of another function. */
-static bool is_guessed(const struct uftrace_stream *t)
+/* The same where the map is one of several that were to choose from: of the wrong one, the specification is another function's. */
+static struct finding *guessed(const struct uftrace_stream *t)
 {
-	return t->w->maps->count > 1 && made_up(t);
+	return t->w->maps->count > 1 ? made_up(t) : NULL;
 }
 
 /* Whether a few zeros, where there should be a record, may be values of another function. */
 static bool are_zero_values(struct uftrace_stream *t, uint64_t at, uint64_t end, uint64_t time)
 {
-	const uint8_t *p = is_guessed(t) && end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
+	const uint8_t *p = guessed(t) && end - at >= UFTRACE_RECORD_SIZE ? window_at(&t->window, at, UFTRACE_RECORD_SIZE) : NULL;
 	int more = p && bytes_are_zero(p, UFTRACE_RECORD_SIZE) ? uftrace_resync_payload(t, at, end, time, false) : -1;
 
 	return more >= 0 && (unsigned)more < ZEROS_MIN;
@@ -200,8 +200,8 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 
 	if (found < 0)
 		return 0;
-	if (is_guessed(t)) {
-		finding_explains(made_up(t), 1);
+	if (guessed(t)) {
+		finding_explains(guessed(t), 1);
 		*strip = string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync;
 		return v->body + (unsigned)found;
 	}
