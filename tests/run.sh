@@ -41,7 +41,7 @@ case $tier in
 small) parts="style build unit outcomes corpus replay generated written crosscheck manifest truth rules house cli readers reduce salvage damage" ;;
 all) parts="style build unit outcomes corpus replay generated written crosscheck manifest truth rules house places cli readers reduce mutators samples salvage damage
 	fuzz oss-fuzz lint" ;;
-format) parts="outcomes replay generated written unit crosscheck" ;;
+format) parts="outcomes corpus replay generated written unit crosscheck" ;;
 quick) parts="unit outcomes replay" ;;
 esac
 [ $# = 0 ] || parts=$*
@@ -176,8 +176,8 @@ test_unit() {
 test_outcomes() { beside outcomes timeout "$(at 300 1800)" python3 tests/tools/outcomes.py --tool "$BUILD/outcome" ${format:+--format "$format"} $([ $tier = all ] && echo --deep); }
 
 test_corpus() {
-	beside corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend"
-	beside "corpus: regenerated" timeout 600 scripts/corpus.sh --check
+	beside corpus timeout 600 python3 tests/tools/corpus.py --tool "$BUILD/tracemend" ${format:+--format "$format"}
+	[ -n "$format" ] || beside "corpus: regenerated" timeout 600 scripts/corpus.sh --check
 }
 
 # Every promise, for each file of the corpus: fuzz/oracle.h. With sanitizers, where they are built.
