@@ -5,7 +5,7 @@
     fuzz_table.py --write    writes it between the marks of fuzz/README.md
 
 A row of the file is a campaign of scripts/fuzz.sh --executions: engine, target, executions, seconds, edges, finds, commit, date.
-Campaigns of one engine, target and commit are one row of the section.
+A row of the section is a target and an engine: the campaigns of the commit that was fuzzed last, and the sums of all commits.
 """
 import os
 import re
@@ -13,29 +13,36 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUZZ = os.path.join(HERE, "..", "..", "fuzz")
+COLUMNS = ("engine", "target", "executions", "seconds", "edges", "finds", "commit", "date")
 BEGIN, END = "<!-- campaigns: tests/tools/fuzz_table.py -->\n", "<!-- end of campaigns -->\n"
 
 
-def rows():
+def campaigns():
+    """Lists of {column: value}, in the order of the file, by (target, engine)."""
     found = {}
     with open(os.path.join(FUZZ, "campaigns.tsv"), encoding="utf-8") as file:
         for line in file:
-            engine, target, runs, seconds, edges, finds, commit, date = line.rstrip("\n").split("\t")
-            row = found.setdefault((target, engine, commit), [0, 0, 0, 0, date])
-            row[0] += int(runs)
-            row[1] += int(seconds)
-            row[2] = max(row[2], int(edges))
-            row[3] += int(finds)
-            row[4] = date
+            row = dict(zip(COLUMNS, line.rstrip("\n").split("\t"), strict=True))
+            row.update({name: int(row[name]) for name in ("executions", "seconds", "edges", "finds")})
+            found.setdefault((row["target"], row["engine"]), []).append(row)
     return found
 
 
+def total(rows, column):
+    return sum(row[column] for row in rows)
+
+
 def section():
-    if not rows():
+    if not campaigns():
         return "No campaign is recorded yet.\n"
-    lines = ["| target | engine | executions | a second | edges | finds | commit | date |", "|---|---|---|---|---|---|---|---|"]
-    for (target, engine, commit), (runs, seconds, edges, finds, date) in sorted(rows().items()):
-        lines.append(f"| {target} | {engine} | {runs:,} | {runs // max(seconds, 1):,} | {edges:,} | {finds} | {commit} | {date} |")
+    lines = ["| target | engine | executions | a second | edges | finds | commit | date | executions in all | finds in all |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for (target, engine), every in sorted(campaigns().items()):
+        last = [row for row in every if row["commit"] == every[-1]["commit"]]
+        rate = total(last, "executions") // max(total(last, "seconds"), 1)
+        edges = max(row["edges"] for row in last)
+        lines.append(f"| {target} | {engine} | {total(last, 'executions'):,} | {rate:,} | {edges:,} | {total(last, 'finds')} "
+                     f"| {last[-1]['commit']} | {last[-1]['date']} | {total(every, 'executions'):,} | {total(every, 'finds')} |")
     return "\n".join(lines) + "\n"
 
 
