@@ -17,13 +17,20 @@ struct fix {
 	size_t index, cpu;
 };
 
+/* An options section of the output. */
+struct link {
+	size_t turn; /* the number of options that were read before those of the section */
+	uint64_t at; /* where it is */
+	size_t done; /* piece of the offset of the next one */
+};
+
 struct compose {
 	struct tracedat_walk *w;
 	struct fix *fixes;
 	size_t fix_count, fix_capacity;
 	size_t first_options; /* piece of the header's offset */
-	size_t last_done;     /* piece of the DONE of the options section before */
-	bool any_options;
+	struct link *links;
+	size_t link_count, link_capacity;
 	uint64_t added[TRACEDAT_PARTS]; /* where added parts are; 0: not added */
 	bool named[TRACEDAT_PARTS];
 	int part_section[TRACEDAT_PARTS];
@@ -322,27 +329,39 @@ static void put_extra_options(struct compose *c)
 	c->extras_put = true;
 }
 
-/* The end of an options section; what comes next is filled in by the next one. */
-static void put_done(struct compose *c, const struct tracedat_section *section)
+/* The end of an options section. Returns the piece of the offset of the next one, which chain_fill() fills in. */
+static size_t put_done(struct compose *c, const struct tracedat_section *section)
 {
 	struct tracedat_walk *w = c->w;
 	bool there = section && section->has_done && !section->block.compressed;
 	put_option_head(w, there ? &section->block : NULL, there ? section->done : 0, TRACEDAT_DONE, 8, TRACEDAT_RULE_v7_done_size,
 			"the end of the options");
-	c->last_done = tracedat_put_u64(w, there ? section->block.offset + section->done + 6 : TRACEDAT_NO_OLD, 0,
-					TRACEDAT_RULE_v7_done_target, "the options in the order of the file");
+	return tracedat_put_u64(w, there ? section->block.offset + section->done + 6 : TRACEDAT_NO_OLD, 0,
+				TRACEDAT_RULE_v7_done_target, "the options in the order in which they were read");
 }
 
-static void chain_link(struct compose *c)
+static int link_order(const void *a, const void *b)
 {
-	tracedat_fill_u64(c->w, c->any_options ? c->last_done : c->first_options, c->w->out.pieces.size);
-	c->any_options = true;
+	const struct link *x = a, *y = b;
+	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* The chain of the options sections, in the order in which they were read: of two options of a kind the last one counts. */
+static void chain_fill(struct compose *c)
+{
+	size_t from = c->first_options;
+	if (c->link_count)
+		qsort(c->links, c->link_count, sizeof(*c->links), link_order);
+	for (size_t i = 0; i < c->link_count; i++) {
+		tracedat_fill_u64(c->w, from, c->links[i].at);
+		from = c->links[i].done;
+	}
 }
 
 static void put_options_section(struct compose *c, struct tracedat_section *section, bool last)
 {
 	struct tracedat_walk *w = c->w;
-	chain_link(c);
+	struct link link = { .turn = section ? section->first_option : SIZE_MAX, .at = w->out.pieces.size };
 	if (section)
 		section->moved = w->out.pieces.size;
 	size_t size = put_header(w, section, TRACEDAT_DONE, section ? section->flags & ~1u : 0);
@@ -351,7 +370,9 @@ static void put_options_section(struct compose *c, struct tracedat_section *sect
 		put_option(c, &w->dir.options[section->first_option + i]);
 	if (last)
 		put_extra_options(c);
-	put_done(c, section);
+	link.done = put_done(c, section);
+	if (tracedat_room(w, &c->links, &c->link_capacity, c->link_count, sizeof(*c->links), 1u << 24))
+		c->links[c->link_count++] = link;
 	tracedat_fill_u64(w, size, w->out.pieces.size - body);
 }
 
@@ -463,7 +484,8 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 					   TRACEDAT_RULE_v7_options_offset, "where the first options are");
 	parts_choose(&c);
 	for (size_t i = 0; i < w->dir.section_count; i++)
-		if (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].lost)
+		if (w->dir.sections[i].id == TRACEDAT_DONE && !w->dir.sections[i].lost &&
+		    (last_options == SIZE_MAX || w->dir.sections[i].first_option >= w->dir.sections[last_options].first_option))
 			last_options = i;
 	/* Headers and event formats have to be there; the others may be missing. */
 	for (unsigned k = 0; k < TRACEDAT_PARTS; k++)
@@ -478,6 +500,8 @@ void tracedat_compose_v7(struct tracedat_walk *w)
 			put_buffer_data(w, NULL, &w->data.buffers[i]);
 	if (last_options == SIZE_MAX)
 		put_options_section(&c, NULL, true);
+	chain_fill(&c);
 	fixes_fill(&c);
+	free(c.links);
 	free(c.fixes);
 }
