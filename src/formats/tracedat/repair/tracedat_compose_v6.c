@@ -48,27 +48,33 @@ static void put_clock_block(struct tracedat_walk *w, const struct tracedat_buffe
 	bytes_free(&clock);
 }
 
+/* A CPU of a table: where its range is declared in the input, and the pieces of the output that tell it. */
+struct row {
+	uint64_t declared_at;
+	size_t offset, size;
+};
+
 struct table {
-	size_t *pieces; /* two a CPU: offset and size */
+	struct row *rows;
 	uint32_t count;
 };
 
 static bool put_table(struct tracedat_walk *w, struct tracedat_buffer *b, struct table *table)
 {
-	table->pieces = calloc(2 * (size_t)table->count, sizeof(*table->pieces));
-	if (!table->pieces) {
+	table->rows = calloc(table->count ? table->count : 1, sizeof(*table->rows));
+	if (!table->rows) {
 		tracedat_no_memory(w);
 		return false;
 	}
+	for (size_t i = 0; i < b->count; i++)
+		if (b->cpus[i].cpu < table->count && b->cpus[i].declared_at)
+			table->rows[b->cpus[i].cpu].declared_at = b->cpus[i].declared_at;
 	static const char why[] = "where the data of the CPU is";
 	for (uint32_t cpu = 0; cpu < table->count; cpu++) {
-		uint64_t old = TRACEDAT_NO_OLD;
-		for (size_t i = 0; i < b->count; i++)
-			if (b->cpus[i].cpu == cpu && b->cpus[i].declared_at)
-				old = b->cpus[i].declared_at;
-		table->pieces[2 * cpu] = tracedat_put_u64(w, old, 0, TRACEDAT_RULE_cpu_range_eof, why);
-		table->pieces[2 * cpu + 1] = tracedat_put_u64(w, old == TRACEDAT_NO_OLD ? old : old + 8, 0,
-							      TRACEDAT_RULE_cpu_range_eof, why);
+		struct row *row = &table->rows[cpu];
+		const uint64_t old = row->declared_at ? row->declared_at : TRACEDAT_NO_OLD;
+		row->offset = tracedat_put_u64(w, old, 0, TRACEDAT_RULE_cpu_range_eof, why);
+		row->size = tracedat_put_u64(w, old == TRACEDAT_NO_OLD ? old : old + 8, 0, TRACEDAT_RULE_cpu_range_eof, why);
 	}
 	put_clock_block(w, b);
 	return true;
@@ -76,24 +82,34 @@ static bool put_table(struct tracedat_walk *w, struct tracedat_buffer *b, struct
 
 static void fill_table(struct tracedat_walk *w, const struct tracedat_buffer *b, struct table *table)
 {
-	for (uint32_t cpu = 0; cpu < table->count; cpu++) {
-		const struct tracedat_cpu *c = NULL;
-		for (size_t i = 0; i < b->count; i++)
-			if (b->cpus[i].cpu == cpu)
-				c = &b->cpus[i];
-		/* Recorders give empty CPUs the place where data would come. */
-		uint64_t offset = c && c->moved_size ? c->moved : UINT64_MAX;
-		for (uint32_t next = cpu + 1; offset == UINT64_MAX && next < table->count; next++)
-			for (size_t i = 0; i < b->count; i++)
-				if (b->cpus[i].cpu == next && b->cpus[i].moved_size && b->cpus[i].moved < offset)
-					offset = b->cpus[i].moved;
-		if (offset == UINT64_MAX)
-			offset = tracedat_align(w->out.pieces.size, b->page_size);
-		tracedat_fill_u64(w, table->pieces[2 * cpu], offset);
-		tracedat_fill_u64(w, table->pieces[2 * cpu + 1], c ? c->moved_size : 0);
+	/* Of each CPU the last range, and the lowest place of its data. */
+	struct place {
+		const struct tracedat_cpu *cpu;
+		uint64_t lowest;
+	} *places = calloc(table->count ? table->count : 1, sizeof(*places));
+	/* Recorders give empty CPUs the place where data would come. */
+	uint64_t next = tracedat_align(w->out.pieces.size, b->page_size);
+
+	if (!places)
+		tracedat_no_memory(w);
+	for (size_t i = 0; places && i < b->count; i++) {
+		const struct tracedat_cpu *c = &b->cpus[i];
+		struct place *place = c->cpu < table->count ? &places[c->cpu] : NULL;
+		if (place)
+			place->cpu = c;
+		if (place && c->moved_size && (!place->lowest || c->moved < place->lowest))
+			place->lowest = c->moved;
 	}
-	free(table->pieces);
-	table->pieces = NULL;
+	for (uint32_t cpu = table->count; places && cpu-- > 0;) {
+		const struct tracedat_cpu *c = places[cpu].cpu;
+		tracedat_fill_u64(w, table->rows[cpu].offset, c && c->moved_size ? c->moved : next);
+		tracedat_fill_u64(w, table->rows[cpu].size, c ? c->moved_size : 0);
+		if (places[cpu].lowest)
+			next = places[cpu].lowest;
+	}
+	free(places);
+	free(table->rows);
+	table->rows = NULL;
 }
 
 /* An option for an instance whose option is lost. Returns the piece of the offset. */

@@ -597,11 +597,12 @@ static bool record_holds_records(struct tracedat_page *p, const struct tracedat_
 			if (records_known(p, at) && records_fill(p, at, to))
 				return true;
 	}
+	/* Where formats are lost or short, nearly all payloads hold something like a record: what stands behind it decides. */
+	if (p->w->events.lost && (!e || tracedat_size_odd(e, size)) &&
+	    (payload + size == p->limit || tracedat_page_chain(p, payload + size, false)))
+		return false;
 	if (e && !e->blind)
 		return records_inside(p, payload + content_end(p, e, p->data + payload, size), payload + size);
-	/* Where formats are lost, nearly all payloads hold something like a record: what stands behind it decides. */
-	if (!e && p->w->events.lost && (payload + size == p->limit || tracedat_page_chain(p, payload + size, false)))
-		return false;
 	for (uint32_t at = (payload + TRACEDAT_COMMON_MIN + 3) & ~3u; at < to; at += 4)
 		if ((records_known(p, at) && tracedat_page_chain(p, at, false)) || (e && records_fill(p, at, to)))
 			return true;
