@@ -136,6 +136,7 @@ class Families:
             yield "statistics of many instances", self.statistics
             yield "statistics, and data of no CPU", self.statistics_lost
             yield "many instances of many CPUs", self.cpus
+            yield "the most CPUs of version 6, all lost", self.cpus_lost
 
     @staticmethod
     def option(number, payload, order):
@@ -185,11 +186,20 @@ class Families:
     def cpus(self, size):
         return self.instances(min(1000, size // 16384), 200, lambda _: b"")
 
+    def table(self, size):
+        """A capture of version 6, its byte order, where its options and its table of CPUs begin, and their number."""
+        data, order = self.of_version(size, b"6")
+        at = data.index(b"options  \0") + 10
+        return data, order, at, data.index(b"flyrecord\0") + 10, int.from_bytes(data[at - 14:at - 10], order)
+
+    def cpus_lost(self, size):
+        """A table of as many CPUs as there may be, of zeros."""
+        data, order, at, table, cpus = self.table(size)
+        return {"": data[:at - 14] + (8192).to_bytes(4, order) + data[at - 10:table] + bytes(16 * 8192) + data[table + 16 * cpus:]}
+
     def statistics_lost(self, size):
         """A capture of version 6 with statistics, whose tables of CPUs are zeros."""
-        data, order = self.of_version(size // 2, b"6")
-        at, table = data.index(b"options  \0") + 10, data.index(b"flyrecord\0") + 10
-        cpus = int.from_bytes(data[at - 14:at - 10], order)
+        data, order, at, table, cpus = self.table(size // 2)
         counts = self.counts(size // 2, order)
         counts += self.option(16, bytes(-(len(counts) + 6) % (1 << 16)), order)
         return {"": data[:at] + counts + data[at:table] + bytes(16 * cpus) + data[table + 16 * cpus:]}
