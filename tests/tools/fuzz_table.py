@@ -33,11 +33,12 @@ def total(rows, column):
 
 
 def section():
-    if not campaigns():
+    found = campaigns()
+    if not found:
         return "No campaign is recorded yet.\n"
     lines = ["| target | engine | executions | a second | edges | finds | commit | date | executions in all | finds in all |",
              "|---|---|---|---|---|---|---|---|---|---|"]
-    for (target, engine), every in sorted(campaigns().items()):
+    for (target, engine), every in sorted(found.items()):
         last = [row for row in every if row["commit"] == every[-1]["commit"]]
         rate = total(last, "executions") // max(total(last, "seconds"), 1)
         edges = max(row["edges"] for row in last)

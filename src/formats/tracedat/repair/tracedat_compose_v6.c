@@ -48,10 +48,12 @@ static void put_clock_block(struct tracedat_walk *w, const struct tracedat_buffe
 	bytes_free(&clock);
 }
 
-/* A CPU of a table: where its range is declared in the input, and the pieces of the output that tell it. */
+/* A CPU of a table. */
 struct row {
-	uint64_t declared_at;
-	size_t offset, size;
+	uint64_t declared_at;		 /* where its range is in the input; 0: nowhere */
+	size_t offset, size;		 /* the pieces of the output that tell it */
+	const struct tracedat_cpu *last; /* the last range of the CPU; NULL: none */
+	uint64_t lowest;		 /* the lowest place of its data in the output; 0: none */
 };
 
 struct table {
@@ -82,32 +84,26 @@ static bool put_table(struct tracedat_walk *w, struct tracedat_buffer *b, struct
 
 static void fill_table(struct tracedat_walk *w, const struct tracedat_buffer *b, struct table *table)
 {
-	/* Of each CPU the last range, and the lowest place of its data. */
-	struct place {
-		const struct tracedat_cpu *cpu;
-		uint64_t lowest;
-	} *places = calloc(table->count ? table->count : 1, sizeof(*places));
 	/* Recorders give empty CPUs the place where data would come. */
 	uint64_t next = tracedat_align(w->out.pieces.size, b->page_size);
 
-	if (!places)
-		tracedat_no_memory(w);
-	for (size_t i = 0; places && i < b->count; i++) {
+	for (size_t i = 0; i < b->count; i++) {
 		const struct tracedat_cpu *c = &b->cpus[i];
-		struct place *place = c->cpu < table->count ? &places[c->cpu] : NULL;
-		if (place)
-			place->cpu = c;
-		if (place && c->moved_size && (!place->lowest || c->moved < place->lowest))
-			place->lowest = c->moved;
+		if (c->cpu >= table->count)
+			continue;
+		struct row *row = &table->rows[c->cpu];
+		row->last = c;
+		if (c->moved_size && (!row->lowest || c->moved < row->lowest))
+			row->lowest = c->moved;
 	}
-	for (uint32_t cpu = table->count; places && cpu-- > 0;) {
-		const struct tracedat_cpu *c = places[cpu].cpu;
-		tracedat_fill_u64(w, table->rows[cpu].offset, c && c->moved_size ? c->moved : next);
-		tracedat_fill_u64(w, table->rows[cpu].size, c ? c->moved_size : 0);
-		if (places[cpu].lowest)
-			next = places[cpu].lowest;
+	for (uint32_t cpu = table->count; cpu-- > 0;) {
+		const struct row *row = &table->rows[cpu];
+		const struct tracedat_cpu *c = row->last;
+		tracedat_fill_u64(w, row->offset, c && c->moved_size ? c->moved : next);
+		tracedat_fill_u64(w, row->size, c ? c->moved_size : 0);
+		if (row->lowest)
+			next = row->lowest;
 	}
-	free(places);
 	free(table->rows);
 	table->rows = NULL;
 }
