@@ -157,8 +157,8 @@ struct tracemend_options {
 	 * until the repair is freed; where there are several, the last one given. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
-	/* o r: bytes that an archive or compressed file may unpack to, on disk; 0: 512 MiB or 200 times its size, whichever is
-	 * more, and at most 64 GiB. TM_LIMIT. */
+	/* o r: bytes that an archive or compressed file may unpack to, on disk; 0: 512 MiB or 200 times what was read of it so far,
+	 * whichever is more, and at most 64 GiB. TM_LIMIT. */
 	uint64_t max_unpacked;
 	bool preview; /* c r: report what preview rules find, too */
 	/* c: Called for each record that summary.records counts, in the order of the files and of their bytes, and for each error

@@ -58,7 +58,7 @@ static const struct cli_option options[] = {
 	  "nothing is written" },
 	{ 'D', "donor", "PATH", "a healthy capture of the same machine, to take missing metadata from; may be repeated" },
 	{ 'u', "max-unpacked", "BYTES",
-	  "limit on what an archive or compressed file unpacks to (default: 512M or 200 times its size, at most 64G)" },
+	  "limit on what an archive or compressed file unpacks to (default: 512M or 200 times what was read of it, at most 64G)" },
 	{ 'y', "no-sandbox", NULL,
 	  "keep the rights to open other files, run programs and make connections, which are given up before a capture is read" },
 	{ 's', "seed", "N", "the number from which all decisions follow (default 1)" },

@@ -13,6 +13,7 @@ bool inflate_fetch(struct inflate *f, enum tracemend_status *status)
 		return false;
 	*status = source_read(f->from, f->offset, f->in, f->have);
 	f->offset += f->have;
+	spool_allow(f->bundle, f->offset);
 	return *status == TM_OK;
 }
 

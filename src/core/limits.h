@@ -35,7 +35,7 @@
 #define PLAN_LITERALS_MAX (1u << 30)
 
 /* Bytes that an archive or compressed file may unpack to where the caller sets no limit (struct tracemend_options): so many always,
- * more only up to a multiple of its size, and never more than a maximum. They are spooled to disk. TM_LIMIT. */
+ * more only up to a multiple of what was read of it so far, and never more than a maximum. They are spooled to disk. TM_LIMIT. */
 #define UNPACK_BYTES_FREE (UINT64_C(512) << 20)
 #define UNPACK_RATIO 200u
 #define UNPACK_BYTES_MAX (UINT64_C(64) << 30)

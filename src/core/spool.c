@@ -83,6 +83,15 @@ static enum tracemend_status spool_to_disk(struct bundle *b, struct spool *spool
 	return status;
 }
 
+void spool_allow(struct bundle *b, uint64_t read)
+{
+	if (b->unpack_chosen)
+		return;
+	uint64_t most = read > UNPACK_BYTES_MAX / UNPACK_RATIO ? UNPACK_BYTES_MAX : read * UNPACK_RATIO;
+	b->unpack_max = most > UNPACK_BYTES_FREE ? most : UNPACK_BYTES_FREE;
+	b->unpack_why = most > UNPACK_BYTES_FREE && most < UNPACK_BYTES_MAX ? ", 200 times what was read of it" : "";
+}
+
 enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const void *data, size_t length)
 {
 	enum tracemend_status status = TM_OK;

@@ -9,6 +9,9 @@ struct spool;
 
 /* An empty spool, which belongs to the bundle and is freed with it. NULL: out of memory. */
 struct spool *spool_new(struct bundle *b);
+/* Sets what the first `read` bytes of an archive or compressed file may unpack to (b->unpack_max), unless the caller chose a limit.
+ */
+void spool_allow(struct bundle *b, uint64_t read);
 /* TM_LIMIT when the spool would have more than b->unpack_max bytes, TM_NO_MEMORY, TM_IO; also in b->error. */
 enum tracemend_status spool_append(struct bundle *b, struct spool *spool, const void *data, size_t length);
 uint64_t spool_size(const struct spool *spool);

@@ -59,6 +59,8 @@ static ssize_t unpack_read(struct archive *a, void *data, const void **buffer)
 		return -1;
 	}
 	u->offset += length;
+	if (u->from->ops != &spool_ops) /* that of a stream has the limit of the stream */
+		spool_allow(u->bundle, u->offset);
 	return (ssize_t)length;
 }
 
@@ -424,12 +426,8 @@ enum tracemend_status unpack_into(struct bundle *b, struct source *from, enum tr
 	if (status != TM_OK)
 		return status;
 	const char *format = inflate_recognises(head, got);
-	uint64_t before = b->unpack_max,
-		 most = from->size > UNPACK_BYTES_MAX / UNPACK_RATIO ? UNPACK_BYTES_MAX : from->size * UNPACK_RATIO;
-	if (!b->unpack_chosen) {
-		b->unpack_max = most > UNPACK_BYTES_FREE ? most : UNPACK_BYTES_FREE;
-		b->unpack_why = most > UNPACK_BYTES_FREE && most < UNPACK_BYTES_MAX ? ", 200 times its size" : "";
-	}
+	uint64_t before = b->unpack_max;
+	spool_allow(b, 0);
 	status = format ? unpack_compressed(b, from, format, role) : unpack_archive(b, from, role);
 	b->unpack_max = before;
 	return status;

@@ -213,6 +213,8 @@ static void floods_are_limits(void **state)
 	/* Bytes: more than the caller allows, or than is plausible. */
 	limited("head -c 3000000 /dev/zero | gzip > x", 2999999);
 	limited("head -c 600000000 /dev/zero | xz -0 > x", 0);
+	/* What follows allows nothing for what comes before it: 200 times the size of this file is 800 MB. */
+	limited("(head -c 600000000 /dev/zero; head -c 4000000 /dev/urandom) | zstd -q > x", 0);
 	limited("mkdir d && truncate -s 600000000 d/a && printf x >> d/a && tar -S -cf x d", 0);
 	struct tracemend_error error = { 0 };
 	struct bundle *b = open_packed("head -c 3000000 /dev/zero | gzip > x", 3000000, &error);
