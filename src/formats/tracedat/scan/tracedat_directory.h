@@ -26,6 +26,7 @@ struct tracedat_section {
 	uint16_t id, flags;
 	int32_t description;
 	bool referenced; /* by an option, or by the walk for STRINGS */
+	bool named;	 /* event data: an option has its offset */
 	bool reached;	 /* an options section of the chain */
 	bool searched;	 /* for data that no table names */
 	bool lost;	 /* its content cannot be used: repair leaves it out */

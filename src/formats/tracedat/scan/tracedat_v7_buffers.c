@@ -1,4 +1,7 @@
 /* Version 7: the options of buffers, and the sections that they name (MAN7 "OPTIONS"). */
+#include <stdlib.h>
+
+#include "core/array.h"
 #include "core/bytes.h"
 #include "formats/tracedat/decode/tracedat_option_layout.h"
 #include "formats/tracedat/scan/tracedat_blocks.h"
@@ -88,53 +91,60 @@ static void buffer_cpus(struct tracedat_walk *w, struct tracedat_buffer *b, stru
 }
 
 /* Whether the data of the first CPU is at its offset moved by delta. */
-static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, const struct tracedat_section *section,
-			   uint64_t delta)
+static bool buffer_data_at(struct tracedat_walk *w, const struct tracedat_buffer *b, bool compressed, uint64_t delta)
 {
 	uint64_t at = b->cpus[0].offset + delta;
-	if (section->flags & TRACEDAT_COMPRESSED)
+	if (compressed)
 		return tracedat_chunk_begins(w, at + 4, w->source->size);
 	const uint8_t *p = tracedat_page_size_ok(w->shape.page_size) ? window_at(&w->window, at, w->shape.page_size) : NULL;
 	return p && tracedat_page_plausible(w, p, w->shape.page_size, NULL);
 }
+
+/* Whether it is where the option says, in a section of this kind: another section is another buffer's. */
+static bool buffer_data_there(struct tracedat_walk *w, const struct tracedat_buffer *b, unsigned id)
+{
+	bool any[2] = { false, false };
+
+	for (size_t i = 0; i < w->dir.section_count && b->count; i++)
+		any[!!(w->dir.sections[i].flags & TRACEDAT_COMPRESSED)] |= w->dir.sections[i].id == id;
+	return (any[0] && buffer_data_at(w, b, false, 0)) || (any[1] && buffer_data_at(w, b, true, 0));
+}
+
+/* Where options of one kind have a section that is not there, in order. */
+struct lost_sections {
+	uint64_t *at;
+	size_t count, capacity;
+};
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a < b ? b - a : a - b;
 }
 
-/* Whether the section is nearer to where another option has one, which is not there: it is that buffer's. */
-static bool section_is_nearer(const struct tracedat_walk *w, const struct tracedat_section *section, uint64_t at)
+/* Whether an option names the section, or it is nearer to where another one has a section that is not there: it is that buffer's.
+ */
+static bool section_is_anothers(const struct lost_sections *lost, const struct tracedat_section *section, uint64_t at)
 {
-	for (size_t i = 0; i < w->dir.option_count; i++) {
-		const struct tracedat_option *o = &w->dir.options[i];
-		if (o->id != section->id || o->size < 8 || o->dropped)
-			continue;
-		uint64_t other = load_u64(o->block->data + o->at, w->shape.big_endian);
-		int own = tracedat_section_at(&w->dir, other);
-		if ((own < 0 || w->dir.sections[own].id != section->id) &&
-		    distance(other, section->offset) < distance(at, section->offset))
-			return true;
-	}
-	return false;
+	size_t i;
+	array_search(i, lost->count, lost->at[i] < section->offset);
+	return section->named || (i < lost->count && distance(lost->at[i], section->offset) < distance(at, section->offset)) ||
+	       (i && distance(lost->at[i - 1], section->offset) < distance(at, section->offset));
 }
 
 /* The section of a buffer whose option has a wrong offset: the one around its data; or, after inserted or removed bytes, one
  * that moved together with its data. */
-static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, unsigned id, uint64_t at)
+static int buffer_section_search(struct tracedat_walk *w, struct tracedat_buffer *b, const struct lost_sections *lost, unsigned id,
+				 uint64_t at)
 {
 	int around = -1;
-	bool there = false; /* its data is where the option says: another section is another buffer's */
-	for (size_t i = 0; i < w->dir.section_count && b->count && !there; i++)
-		there = w->dir.sections[i].id == id && buffer_data_at(w, b, &w->dir.sections[i], 0);
+	const bool there = buffer_data_there(w, b, id);
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		const struct tracedat_section *section = &w->dir.sections[i];
-		if (section->id != id || section->referenced)
+		if (section->id != id || section->referenced || section_is_anothers(lost, section, at))
 			continue;
 		uint64_t delta = section->offset - at;
-		if (section_is_nearer(w, section, at))
-			continue;
-		if (b->count && !there && delta + 65536 < 131072 && buffer_data_at(w, b, section, delta)) {
+		if (b->count && !there && delta + 65536 < 131072 &&
+		    buffer_data_at(w, b, section->flags & TRACEDAT_COMPRESSED, delta)) {
 			for (size_t j = 0; j < b->count; j++) {
 				b->cpus[j].offset += delta;
 				b->cpus[j].shifted = true;
@@ -180,7 +190,8 @@ static bool buffer_plain(struct tracedat_walk *w, const struct tracedat_buffer *
 	return plain;
 }
 
-static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o, uint64_t at)
+static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, struct tracedat_option *o,
+			   const struct lost_sections *lost, uint64_t at)
 {
 	unsigned id = b->text ? TRACEDAT_BUFFER_TEXT : TRACEDAT_BUFFER;
 	int index = tracedat_section_at(&w->dir, at);
@@ -191,7 +202,7 @@ static void buffer_section(struct tracedat_walk *w, struct tracedat_buffer *b, s
 		if (index >= 0 && w->dir.sections[index].id > TRACEDAT_ID_LAST)
 			w->dir.sections[index].id = (uint16_t)id;
 		else
-			index = buffer_section_search(w, b, id, at);
+			index = buffer_section_search(w, b, lost, id, at);
 		if (index < 0 ||
 		    !tracedat_shift_explains(w, o->rule, &w->dir.sections[index], w->dir.sections[index].offset - at)) {
 			struct finding *fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
@@ -231,6 +242,17 @@ static bool buffer_is_repeated(const struct tracedat_walk *w, size_t index)
 	return false;
 }
 
+/* The buffer of latency output whose section an earlier option names as well; NULL. */
+static struct tracedat_buffer *buffer_of_text(const struct tracedat_walk *w, uint64_t offset)
+{
+	const int section = tracedat_section_at(&w->dir, offset);
+
+	for (size_t i = 0; i < w->data.buffer_count && section >= 0; i++)
+		if (w->data.buffers[i].text && w->data.buffers[i].section == section && w->data.buffers[i].option != SIZE_MAX)
+			return &w->data.buffers[i];
+	return NULL;
+}
+
 /* Whether an entry names data inside of a section of event data. */
 static bool entries_lead(const struct tracedat_walk *w, const uint8_t *p, const struct tracedat_buffer_layout *l, bool be)
 {
@@ -252,7 +274,7 @@ static bool buffer_is_garbled(const struct tracedat_walk *w, const uint8_t *p, c
 	return !l->exact && !l->clock_mended && tracedat_section_at(&w->dir, l->offset) < 0 && !entries_lead(w, p, l, be);
 }
 
-static void buffer_option(struct tracedat_walk *w, size_t index)
+static void buffer_option(struct tracedat_walk *w, size_t index, const struct lost_sections *lost)
 {
 	struct tracedat_option *o = &w->dir.options[index];
 	const uint8_t *p = o->block->data + o->at;
@@ -268,7 +290,8 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		w->data.errors = true;
 		return;
 	}
-	if (buffer_is_repeated(w, index)) {
+	struct tracedat_buffer *b = text ? buffer_of_text(w, l.offset) : NULL;
+	if (buffer_is_repeated(w, index) || (b && (!l.exact || w->dir.options[b->option].rule != TRACEDAT_RULE_v7_buffer_layout))) {
 		(void)tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_section, o->block, o->at, 8,
 					    "an earlier option names the same event data at 0x%llx: readers show its events twice",
 					    (unsigned long long)l.offset);
@@ -294,10 +317,17 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		w->data.errors = true;
 		return;
 	}
-	struct tracedat_buffer *b = tracedat_buffer_add(w);
+	const bool instead = b; /* of an option that was hit */
+	if (instead) {
+		tracedat_option_drop(&w->dir.options[b->option], TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
+		bytes_free(&b->raw_name);
+		bytes_free(&b->clock);
+	} else {
+		b = tracedat_buffer_add(w);
+	}
 	if (!b)
 		return;
-	o->buffer = (int)w->data.buffer_count - 1;
+	o->buffer = (int)(b - w->data.buffers);
 	b->option = index;
 	b->text = text;
 	text_sanitise(b->name, sizeof(b->name), text_quote(shown, l.name, l.name_size - 1));
@@ -310,8 +340,14 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_layout;
 	} else if (!l.exact) {
-		fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
-					   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size, l.fitting);
+		if (text)
+			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+						   "the name and clock of latency output do not fill the %u bytes of the option",
+						   o->size);
+		else
+			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+						   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size,
+						   l.fitting);
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_layout;
 	}
@@ -322,7 +358,8 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		finding_path(fd, "buffer \"%s\"", b->name);
 	}
 	if (text) {
-		buffer_section(w, b, o, l.offset);
+		if (!instead)
+			buffer_section(w, b, o, lost, l.offset);
 		return;
 	}
 	if (w->prefix.page_size_bad && !w->meta.header_page_size && l.name_size == 1 && tracedat_page_size_ok(l.page_size))
@@ -336,18 +373,52 @@ static void buffer_option(struct tracedat_walk *w, size_t index)
 		b->page_size = w->shape.page_size;
 	}
 	buffer_cpus(w, b, o, &l, be);
-	buffer_section(w, b, o, l.offset);
+	buffer_section(w, b, o, lost, l.offset);
+}
+
+static int order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Marks the sections that options of a kind name, and lists the offsets of the others. */
+static void find_lost_sections(struct tracedat_walk *w, unsigned id, struct lost_sections *lost)
+{
+	struct tracedat_buffer_layout l;
+	bool be = w->shape.big_endian;
+
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		const uint8_t *p = o->block->data + o->at;
+		if (o->id != id || o->dropped || !tracedat_buffer_layout(p, o->size, be, id == TRACEDAT_BUFFER_TEXT, &l))
+			continue;
+		int section = tracedat_section_at(&w->dir, l.offset);
+		if (section >= 0 && w->dir.sections[section].id == id)
+			w->dir.sections[section].named = true;
+		else if ((id == TRACEDAT_BUFFER_TEXT || !buffer_is_garbled(w, p, &l, be)) &&
+			 tracedat_room(w, &lost->at, &lost->capacity, lost->count, sizeof(*lost->at), TRACEDAT_OPTIONS_MAX))
+			lost->at[lost->count++] = l.offset;
+	}
+	if (lost->count)
+		qsort(lost->at, lost->count, sizeof(*lost->at), order);
 }
 
 void tracedat_v7_buffers(struct tracedat_walk *w)
 {
 	bool any = false;
-	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++)
-		if ((w->dir.options[i].id == TRACEDAT_BUFFER || w->dir.options[i].id == TRACEDAT_BUFFER_TEXT) &&
-		    !w->dir.options[i].dropped) {
+	struct lost_sections pages = { 0 }, texts = { 0 };
+	find_lost_sections(w, TRACEDAT_BUFFER, &pages);
+	find_lost_sections(w, TRACEDAT_BUFFER_TEXT, &texts);
+	for (size_t i = 0; i < w->dir.option_count && w->status == TM_OK; i++) {
+		const struct tracedat_option *o = &w->dir.options[i];
+		if ((o->id == TRACEDAT_BUFFER || o->id == TRACEDAT_BUFFER_TEXT) && !o->dropped) {
 			any = true;
-			buffer_option(w, i);
+			buffer_option(w, i, o->id == TRACEDAT_BUFFER ? &pages : &texts);
 		}
+	}
+	free(pages.at);
+	free(texts.at);
 	bool section = false;
 	for (size_t i = 0; i < w->dir.section_count; i++) {
 		struct tracedat_section *sec = &w->dir.sections[i];
