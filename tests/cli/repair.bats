@@ -317,6 +317,28 @@ digest() {
 	diff -r mended made/valid-0001
 }
 
+@test "uftrace: more maps are lost than programs are looked for" {
+	"$TRACEMEND" gen -q -f uftrace -o made --seed 3 > /dev/null
+	python3 - made/valid-0003 << 'EOF'
+import os, re, sys
+folder = sys.argv[1]
+text = open(f"{folder}/task.txt").read()
+time, pid, path = re.search(r'SESS timestamp=(\S+) pid=(\d+) sid=\w+ exename="([^"]+)"', text).groups()
+records, symbols = (open(f"{folder}/{name}", "rb").read() for name in (f"{pid}.dat", os.path.basename(path) + ".sym"))
+os.mkdir("many")
+with open("many/task.txt", "w") as tasks:
+    for i in range(300):
+        program = f"{path}{i}"
+        tasks.write(f'SESS timestamp={time} pid={100000 + i} sid={i:016x} exename="{program}"\n')
+        tasks.write(f"TASK timestamp={time} tid={100000 + i} pid={100000 + i}\n")
+        open(f"many/{100000 + i}.dat", "wb").write(records[:512])
+        open(f"many/{os.path.basename(program)}.sym", "wb").write(symbols.replace(path.encode(), program.encode()))
+open("many/info", "wb").write(open(f"{folder}/info", "rb").read())
+EOF
+	exits 3 repair many -o mended
+	exits 0 check mended
+}
+
 @test "tracedat: symbols that are empty lines cost no memory" {
 	"$TRACEMEND" gen -q -f tracedat -o made --seed 1 --count 12 > /dev/null
 	python3 - made/*.dat > flood.dat << 'EOF'

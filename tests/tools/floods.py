@@ -137,6 +137,32 @@ class Families:
             yield "statistics, and data of no CPU", self.statistics_lost
             yield "many instances of many CPUs", self.cpus
             yield "the most CPUs of version 6, all lost", self.cpus_lost
+            yield "the most instances, none where its option says", self.instances_lost
+        if self.name == "uftrace":
+            yield "many sessions of programs", self.sessions()
+            yield "many sessions of programs without maps", self.sessions(maps=False)
+            yield "many sessions of programs, their ids hit", self.sessions((b" sid=", b" sid=f"))
+            yield "many sessions of programs, their times hit", self.sessions((b"timestamp=", b"timestamp=9"))
+
+    def sessions(self, hit=(b"", b""), maps=True):
+        """A directory with as many sessions, each of a program of its own, with a task, symbols and, if so, a map: of that size on a disk,
+        where each of these files and its name take blocks of 4 KB."""
+        def make(size):
+            time, pid, sid, path = re.search(rb'SESS timestamp=(\d+\.\d+) pid=(\d+) sid=(\w+) exename="([^"]+)"',
+                                             self.small["task.txt"]).groups()
+            records = self.small[f"{int(pid)}.dat"][:512]
+            mapped, symbols = (self.small[n.decode()] for n in (b"sid-" + sid + b".map", os.path.basename(path) + b".sym"))
+            text, files = b"", {"info": self.small["info"]}
+            for i in range(size // 16384):
+                number, own, program = 100000 + i, sid[:8] + b"%08x" % i, path + b"%d" % i
+                text += b'SESS timestamp=%s pid=%d sid=%s exename="%s"\n' % (time, number, own, program)
+                text += b"TASK timestamp=%s tid=%d pid=%d\n" % (time, number, number)
+                files[f"{number}.dat"] = records
+                files[os.path.basename(program).decode() + ".sym"] = symbols.replace(path, program)
+                if maps:
+                    files[f"sid-{own.decode()}.map"] = mapped.replace(path, program)
+            return {**files, "task.txt": text.replace(*hit) if hit[0] else text}
+        return make
 
     @staticmethod
     def option(number, payload, order):
@@ -185,6 +211,20 @@ class Families:
 
     def cpus(self, size):
         return self.instances(min(1000, size // 16384), 200, lambda _: b"")
+
+    def instances_lost(self, size):
+        """A capture of version 7 with sections of event data, and with options of buffers that name none of them."""
+        data, order = self.of_version(1, b"7")
+        number = lambda value, length: value.to_bytes(length, order)
+        at = data.index(b"\0", 18) + 1
+        at = data.index(b"\0", at) + 1
+        sections = min(3000, size // 64)
+        empty = number(3, 2) + number(0, 6) + number(16, 8) + bytes(16)
+        options = b"".join(self.option(3, number(5 + i % 3, 8) + b"i%d\0local\0" % i + number(4096, 4) + number(0, 4), order)
+                           for i in range(sections // 4))
+        options += number(0, 2) + number(8, 4) + data[at:at + 8]
+        first = len(data) + len(empty) * sections
+        return {"": data[:at] + number(first, 8) + data[at + 8:] + empty * sections + number(0, 8) + number(len(options), 8) + options}
 
     def table(self, size):
         """A capture of version 6, its byte order, where its options and its table of CPUs begin, and their number."""

@@ -22,7 +22,9 @@
 #define ADDRESSES_MAX 256u
 #define VOTERS_MAX 16u
 #define PAGES_MAX 4096u
-#define TRIES_MAX 8u   /* in a recording */
+#define TRIES_MAX \
+	32u	       /* in a recording: its first programs and sessions, in whose maps they are or not, so that a repaired \
+			* recording has no others */
 #define FITTING_MIN 3u /* addresses of different functions */
 #define EXTENT_MAX (UINT64_C(1) << 32)
 
@@ -279,9 +281,8 @@ static bool place_session(struct uftrace_walk *w, struct uftrace_session *sessio
 	struct uftrace_mapping *own = own_line(map, p);
 
 	p->count = 0;
-	if ((!session->unmapped && !(own && is_alone(w))) || w->maps->placings >= TRIES_MAX)
+	if (w->maps->placings++ >= TRIES_MAX || (!session->unmapped && !(own && is_alone(w))))
 		return true;
-	w->maps->placings++;
 	if (!read_addresses(w, map, session->time, p))
 		return false;
 	const bool elsewhere = !session->unmapped && is_elsewhere(p, own);

@@ -25,6 +25,38 @@ static bool is_stack(struct uftrace_str path)
 	return path.length >= 6 && !memcmp(path.text, "[stack", 6);
 }
 
+#define KEY_OF_PATH 0xffu /* no build id has it */
+
+static uint64_t identity_key(struct uftrace_str path, struct uftrace_str build_id)
+{
+	return text_hash_more(text_hash(path.text, path.length), build_id.text, build_id.length);
+}
+
+static uint64_t path_key(struct uftrace_str path)
+{
+	const uint8_t end = KEY_OF_PATH;
+	return text_hash_more(text_hash(path.text, path.length), &end, 1);
+}
+
+bool uftrace_map_has(const struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str build_id)
+{
+	return map_get(&w->maps->identities, identity_key(path, build_id)) != MAP_NONE;
+}
+
+bool uftrace_map_has_path(const struct uftrace_walk *w, struct uftrace_str path)
+{
+	return map_get(&w->maps->identities, path_key(path)) != MAP_NONE;
+}
+
+static bool set_identity(struct uftrace_walk *w, const struct uftrace_mapping *m)
+{
+	struct map *set = &w->maps->identities;
+
+	w->maps->ids_lost |= m->id_lost;
+	return uftrace_walk_set(w, set, (int64_t)identity_key(m->path, m->build_id), 0) &&
+	       uftrace_walk_set(w, set, (int64_t)path_key(m->path), 0);
+}
+
 static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const struct uftrace_map_line *m)
 {
 	struct uftrace_mapping *last = map->count ? &map->list[map->count - 1] : NULL;
@@ -51,7 +83,7 @@ static bool add_mapping(struct uftrace_walk *w, struct uftrace_map *map, const s
 						       .lines = 1,
 						       .id_lost = m->id_lost };
 	w->maps->mappings++;
-	return true;
+	return set_identity(w, &list[map->count - 1]);
 }
 
 static bool has_wrong_id(const struct uftrace_map_line *line)
@@ -535,4 +567,5 @@ void uftrace_map_free(struct uftrace_maps *maps)
 		edits_free(&maps->list[i].edits);
 	}
 	free(maps->list);
+	map_free(&maps->identities);
 }

@@ -6,6 +6,7 @@
 #include "formats/uftrace/scan/uftrace_walk.h"
 
 #include "core/edits.h"
+#include "core/map.h"
 
 #define UFTRACE_ORPHANS_MAX 8u
 
@@ -42,7 +43,9 @@ struct uftrace_maps {
 	/* Those that no session names, or the first of them: of programs whose SESS line is lost. */
 	uint32_t orphans[UFTRACE_ORPHANS_MAX];
 	unsigned orphan_count;
-	unsigned placings; /* tries to find where a program was mapped */
+	unsigned placings;     /* tries to find where a program was mapped */
+	struct map identities; /* of mappings: hashes of paths with build ids, and of paths -> 0 */
+	bool ids_lost;	       /* of a mapping */
 };
 
 bool uftrace_map_walk(struct uftrace_walk *w);
@@ -68,6 +71,10 @@ uint32_t uftrace_map_of(const struct uftrace_walk *w, struct uftrace_str sid);
 /* What the maps announce of the other files; after the records, which show which mappings are used. */
 bool uftrace_map_check(struct uftrace_walk *w);
 struct uftrace_mapping *uftrace_map_find(const struct uftrace_map *map, uint64_t address);
+/* Whether there was a mapping of that path with that build id, or one of that path, when the maps were read or mappings were added.
+ * Takes no look at each mapping; where the author of the maps wants it, it is true of another path. */
+bool uftrace_map_has(const struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str build_id);
+bool uftrace_map_has_path(const struct uftrace_walk *w, struct uftrace_str path);
 /* Whether the map has anything but the kernel's own pages. */
 bool uftrace_map_useful(const struct uftrace_map *map);
 /* Whether the address may be of a program whose session is lost. */

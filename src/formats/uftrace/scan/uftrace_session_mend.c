@@ -11,7 +11,9 @@
 #include "formats/uftrace/scan/uftrace_task.h"
 
 #define MADE_SIDS 4u /* ids for sessions whose own readers cannot take, and that have no map */
-#define SIDS_MAX 64u /* sessions without a map for which one is looked for */
+#define SIDS_MAX \
+	1024u /* the first sessions of a recording, for which a map is looked for if they have none; not the first without one: \
+	       * these are others once it is repaired */
 
 int64_t uftrace_sid_key(struct uftrace_str sid)
 {
@@ -109,16 +111,14 @@ static bool mend_sids(struct uftrace_walk *w)
 	static const char *const made[MADE_SIDS] = { "0000000000000001", "0000000000000002", "0000000000000003",
 						     "0000000000000004" };
 	struct map sids = { 0 };
-	unsigned maps = 0;
 	bool good = true;
 
 	for (uint32_t i = 0; good && i < w->sessions->count; i++)
 		good = uftrace_walk_set(w, &sids, uftrace_sid_key(w->sessions->list[i].sid), i);
-	for (uint32_t i = 0; good && i < w->sessions->count && maps < SIDS_MAX; i++) {
+	for (uint32_t i = 0; good && i < w->sessions->count && i < SIDS_MAX; i++) {
 		struct uftrace_session *s = &w->sessions->list[i];
 		if (s->line == UFTRACE_NONE || !w->tasks->lines[s->line].verbatim || uftrace_map_of(w, s->sid) != UFTRACE_NONE)
 			continue;
-		maps++;
 		uint32_t map = map_without_session(w, &sids, s);
 		struct uftrace_str own = { made[i % MADE_SIDS], UFTRACE_SID_LENGTH };
 		if (map != UFTRACE_NONE)

@@ -514,8 +514,8 @@ static struct other_name other_id(const struct uftrace_walk *w, const struct uft
 	for (size_t i = 0; i < w->maps->count; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
 			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
-			if (map->build_id.length != 40 || !uftrace_str_is_hex(map->build_id) ||
-			    !uftrace_str_equal(map->path, m->path))
+			if (map->build_id.length != 40 || !uftrace_str_equal(map->path, m->path) ||
+			    !uftrace_str_is_hex(map->build_id))
 				continue;
 			if (uftrace_str_equal(map->build_id, m->build_id))
 				return (struct other_name){ 0 };
@@ -531,7 +531,8 @@ static void mend_build_id(struct sym_walk *sym)
 	unsigned differ = 0;
 	char line[64];
 
-	if (!sym->id_raw || !m->path.length || sym->w->info->foreign)
+	if (!sym->id_raw || !m->path.length || sym->w->info->foreign ||
+	    (m->build_id.length == 40 && uftrace_str_is_hex(m->build_id) && uftrace_map_has(sym->w, m->path, m->build_id)))
 		return;
 	struct other_name other = other_id(sym->w, m);
 	struct uftrace_str id = other.map ? other.mapping->build_id : (struct uftrace_str){ NULL, 0 };
@@ -574,7 +575,8 @@ static void mend_map_ids(struct sym_walk *sym)
 {
 	const struct uftrace_module *m = sym->m;
 
-	if (!m->headed || m->build_id.length != 40 || !uftrace_str_is_hex(m->build_id) || sym->w->info->foreign)
+	if (!m->headed || m->build_id.length != 40 || !uftrace_str_is_hex(m->build_id) || sym->w->info->foreign ||
+	    !sym->w->maps->ids_lost)
 		return;
 	for (size_t i = 0; i < sym->w->maps->count; i++)
 		for (size_t k = 0; sym->w->maps->list[i].build_ids && k < sym->w->maps->list[i].count; k++) {
@@ -623,7 +625,7 @@ static void mend_path(struct sym_walk *sym)
 {
 	struct uftrace_module *m = sym->m;
 
-	if (m->build_id.length != 40 || sym->w->info->foreign)
+	if (m->build_id.length != 40 || sym->w->info->foreign || uftrace_map_has(sym->w, m->path, m->build_id))
 		return;
 	struct other_name other = other_path(sym->w, m, sym->source->name);
 	struct uftrace_str path = other.map ? other.mapping->path : (struct uftrace_str){ NULL, 0 };

@@ -72,7 +72,11 @@ static uint32_t find_module(struct uftrace_walk *w, struct uftrace_str path, str
 static bool find_identity(const struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str id,
 			  struct uftrace_str *build_id)
 {
-	for (size_t i = 0; i < w->maps->count; i++)
+	if (id.length && uftrace_map_has(w, path, id) && !uftrace_map_has(w, path, (struct uftrace_str){ NULL, 0 })) {
+		*build_id = id;
+		return true;
+	}
+	for (size_t i = 0; i < w->maps->count && uftrace_map_has_path(w, path); i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
 			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
 			if (uftrace_str_equal(map->path, path) && ids_fit(map->build_id, id)) {
