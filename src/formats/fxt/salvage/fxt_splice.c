@@ -366,6 +366,25 @@ static bool has_third(const struct fxt_registry *reg, uint64_t change)
 	return false;
 }
 
+/* Whether the record refers to something that is not registered now, and was in front of the n-th last change. */
+static bool refers_before(struct fxt_registry *reg, const struct fxt_record *r, unsigned n)
+{
+	const struct fxt_provider *then = current_before(reg, n);
+	bool found = !then; /* nothing is known of it */
+
+	for (unsigned i = 0; i < r->string_count && !found; i++) {
+		const uint16_t ref = r->strings[i].ref;
+		found = ref && !(ref & FXT_STRING_INLINE) && !(fxt_string_state(reg->provider->tables, ref) & FXT_REGISTERED) &&
+			fxt_string_state(then->tables, ref) & FXT_REGISTERED;
+	}
+	for (unsigned i = 0; i < r->thread_count && !found; i++) {
+		const uint8_t ref = r->threads[i].ref;
+		found = ref && !(reg->provider->tables->threads[ref].state & FXT_REGISTERED) &&
+			then->tables->threads[ref].state & FXT_REGISTERED;
+	}
+	return found;
+}
+
 bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
 {
 	struct fxt_registry *reg = &w->registry;
@@ -378,7 +397,9 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 	if (w->doubt.seam > fxt_journal_last(reg, 1)->at)
 		since = w->doubt.seam;
 	struct fxt_block block;
-	const unsigned inside = changes_in_block(w, behind, &block);
+	unsigned inside = changes_in_block(w, behind, &block);
+	if (inside && !behind && !refers_before(reg, r, inside))
+		inside = 0;
 	unsigned n = inside ? inside : changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
 	struct finding *cause = reg->provider->cause;

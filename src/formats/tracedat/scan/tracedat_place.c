@@ -44,6 +44,13 @@ static bool end_explained(struct tracedat_walk *w, const struct tracedat_buffer 
 	return true;
 }
 
+/* The data begins there. Where its end seemed to be behind that of the file, it may be in it; and the other way round. */
+static void range_from(const struct tracedat_walk *w, struct tracedat_cpu *c, uint64_t place)
+{
+	c->from = place;
+	c->length = c->size < tracedat_file_end(w) - place ? c->size : tracedat_file_end(w) - place;
+}
+
 /* Unaligned data: is the offset wrong, or was the data moved? */
 static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b, struct tracedat_cpu *c)
 {
@@ -53,18 +60,18 @@ static void range_align(struct tracedat_walk *w, const struct tracedat_buffer *b
 	if (b->compressed) {
 		if (!tracedat_chunk_begins(w, c->offset + 4, tracedat_file_end(w))) {
 			if (tracedat_chunk_begins(w, below + 4, tracedat_file_end(w)))
-				c->from = below;
+				range_from(w, c, below);
 			else if (tracedat_chunk_begins(w, above + 4, tracedat_file_end(w)))
-				c->from = above;
+				range_from(w, c, above);
 		}
 		return;
 	}
 	if (tracedat_page_at(w, c->offset, b->page_size))
 		return;
 	if (tracedat_page_at(w, below, b->page_size))
-		c->from = below;
+		range_from(w, c, below);
 	else if (tracedat_page_at(w, above, b->page_size))
-		c->from = above;
+		range_from(w, c, above);
 }
 
 /* Whether a table has the data of a CPU there. */
@@ -89,10 +96,8 @@ static void range_moved(struct tracedat_walk *w, const struct tracedat_buffer *b
 				   (unsigned long long)c->from, (unsigned long long)place);
 		tracedat_shift_note(w, fd, place - c->from);
 	}
-	c->from = place;
+	range_from(w, c, place);
 	c->sought = true;
-	/* Where its end seemed to be behind that of the file, it may be there. */
-	c->length = c->size < tracedat_file_end(w) - place ? c->size : tracedat_file_end(w) - place;
 }
 
 /* An aligned offset without a page, but with one nearby. */
