@@ -102,25 +102,28 @@ const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
 		return NULL;
 	if (!length)
 		return nothing;
-	size_t want = window_ahead(w, offset);
-	/* Long requests of a search, each a little behind the one before: what is read lasts for many of them. */
-	if (offset >= w->base && offset - w->base < w->length / 2)
+	const size_t ahead = window_ahead(w, offset);
+	size_t want = ahead, back = 0;
+	/* Requests of a search, each a little behind or in front of the one before: what is read lasts for many of them. */
+	if ((offset < w->base ? w->base - offset : offset - w->base) < w->length / 2)
 		want += length;
+	if (offset < w->base && w->base - offset < w->length / 2)
+		back = offset < ahead ? (size_t)offset : ahead;
 	if (want < length)
 		want = length;
 	if (want > size - offset)
 		want = (size_t)(size - offset);
-	if (!window_room(w, want))
+	if (!window_room(w, back + want))
 		return NULL;
 	window_unguard(w);
 	w->length = 0;
-	w->status = source_read(w->source, offset, w->buffer, want);
+	w->status = source_read(w->source, offset - back, w->buffer, back + want);
 	if (w->status == TM_OK) {
-		w->base = offset;
-		w->length = want;
+		w->base = offset - back;
+		w->length = back + want;
 	}
 	window_guard(w);
-	return w->status == TM_OK ? w->buffer : NULL;
+	return w->status == TM_OK ? w->buffer + back : NULL;
 }
 
 const uint8_t *window_upto(struct window *w, uint64_t offset, size_t length, size_t *got)

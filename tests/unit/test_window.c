@@ -96,6 +96,21 @@ static void long_requests_that_overlap_read_little(void **state)
 	bundle_free(b);
 }
 
+/* As a search does that tries places on both sides of where something should be, the near ones first. */
+static void a_search_on_both_sides_reads_little(void **state)
+{
+	struct window w;
+	struct bundle *b = long_file(&w);
+	(void)state;
+	for (size_t step = 1; step < 4096; step++) {
+		assert_non_null(window_at(&w, LONG / 2 + step, 4096));
+		assert_non_null(window_at(&w, LONG / 2 - step, 4096));
+	}
+	assert_true(b->bytes_read <= 3 * LONG);
+	window_close(&w);
+	bundle_free(b);
+}
+
 /* As searches do that look at many places by turns. */
 static void places_far_from_each_other_by_turns_read_little(void **state)
 {
@@ -264,6 +279,7 @@ int main(void)
 		cmocka_unit_test(a_window_walk_reads_each_byte_once),
 		cmocka_unit_test(long_requests_that_overlap_read_little),
 		cmocka_unit_test(places_far_from_each_other_by_turns_read_little),
+		cmocka_unit_test(a_search_on_both_sides_reads_little),
 		cmocka_unit_test(failed_reads_stick),
 		cmocka_unit_test(zeros_are_skipped),
 		cmocka_unit_test(lines_are_cut_alike),
