@@ -315,7 +315,7 @@ static uint64_t section_by_next(struct finder *f, uint64_t at, const struct trac
 	bool cut = found == w->source->size && !(h->size >> 62) && h->size + TRACEDAT_SECTION_SIZE > found - at;
 	bool own = finder_plausible(f, at, w->source->size, &real) || h->id == TRACEDAT_BUFFER ||
 		   (whole && header_plausible(h) &&
-		    (at == w->prefix.header_end || h->id == TRACEDAT_BUFFER_TEXT || cut ||
+		    ((at == w->prefix.header_end && tracedat_id_is_section(h->id)) || h->id == TRACEDAT_BUFFER_TEXT || cut ||
 		     tracedat_body_fits(w, h->id, at + 16, found - at - 16)));
 	if (!own && lost < found) {
 		tracedat_drop(w, at, lost - at, TRACEDAT_RULE_v7_section_size, "bytes that are not a section");
