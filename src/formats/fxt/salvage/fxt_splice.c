@@ -385,6 +385,13 @@ static bool refers_before(struct fxt_registry *reg, const struct fxt_record *r, 
 	return found;
 }
 
+/* As changes_in_block(); of a record that refers to nothing that undoing them would bring back it says nothing. */
+static unsigned changes_inside(struct fxt_walk *w, const struct fxt_record *r, bool behind, struct fxt_block *b)
+{
+	const unsigned n = changes_in_block(w, behind, b);
+	return n && !behind && !refers_before(&w->registry, r, n) ? 0 : n;
+}
+
 bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknown_refs)
 {
 	struct fxt_registry *reg = &w->registry;
@@ -397,9 +404,7 @@ bool fxt_splice_undo(struct fxt_walk *w, const struct fxt_record *r, bool unknow
 	if (w->doubt.seam > fxt_journal_last(reg, 1)->at)
 		since = w->doubt.seam;
 	struct fxt_block block;
-	unsigned inside = changes_in_block(w, behind, &block);
-	if (inside && !behind && !refers_before(reg, r, inside))
-		inside = 0;
+	const unsigned inside = changes_inside(w, r, behind, &block);
 	unsigned n = inside ? inside : changes_against(w, at, since, behind);
 	uint64_t change = n ? fxt_journal_last(reg, n)->at : 0;
 	struct finding *cause = reg->provider->cause;

@@ -274,6 +274,26 @@ static bool buffer_is_garbled(const struct tracedat_walk *w, const uint8_t *p, c
 	return !l->exact && !l->clock_mended && tracedat_section_at(&w->dir, l->offset) < 0 && !entries_lead(w, p, l, be);
 }
 
+static struct finding *report_layout(struct tracedat_walk *w, const struct tracedat_option *o,
+				     const struct tracedat_buffer_layout *l, bool text)
+{
+	if (text)
+		return tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+					     "the name and clock of latency output do not fill the %u bytes of the option",
+					     o->size);
+	return tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
+				     "%u CPUs do not fill the %u bytes of the option; %zu do", l->count, o->size, l->fitting);
+}
+
+/* The buffer of an option that was hit, without what that option says of it: another one says it. */
+static struct tracedat_buffer *buffer_again(struct tracedat_walk *w, struct tracedat_buffer *b)
+{
+	tracedat_option_drop(&w->dir.options[b->option], TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
+	bytes_free(&b->raw_name);
+	bytes_free(&b->clock);
+	return b;
+}
+
 static void buffer_option(struct tracedat_walk *w, size_t index, const struct lost_sections *lost)
 {
 	struct tracedat_option *o = &w->dir.options[index];
@@ -317,14 +337,8 @@ static void buffer_option(struct tracedat_walk *w, size_t index, const struct lo
 		w->data.errors = true;
 		return;
 	}
-	const bool instead = b; /* of an option that was hit */
-	if (instead) {
-		tracedat_option_drop(&w->dir.options[b->option], TRACEDAT_RULE_v7_buffer_section, "a buffer that is named twice");
-		bytes_free(&b->raw_name);
-		bytes_free(&b->clock);
-	} else {
-		b = tracedat_buffer_add(w);
-	}
+	const bool instead = b;
+	b = instead ? buffer_again(w, b) : tracedat_buffer_add(w);
 	if (!b)
 		return;
 	o->buffer = (int)(b - w->data.buffers);
@@ -340,14 +354,7 @@ static void buffer_option(struct tracedat_walk *w, size_t index, const struct lo
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_layout;
 	} else if (!l.exact) {
-		if (text)
-			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
-						   "the name and clock of latency output do not fill the %u bytes of the option",
-						   o->size);
-		else
-			fd = tracedat_block_report(w, TRACEDAT_RULE_v7_buffer_layout, o->block, o->at, o->size,
-						   "%u CPUs do not fill the %u bytes of the option; %zu do", l.count, o->size,
-						   l.fitting);
+		fd = report_layout(w, o, &l, text);
 		finding_path(fd, "buffer \"%s\"", b->name);
 		o->rule = TRACEDAT_RULE_v7_buffer_layout;
 	}
