@@ -102,13 +102,13 @@ const uint8_t *window_move(struct window *w, uint64_t offset, size_t length)
 		return NULL;
 	if (!length)
 		return nothing;
-	const size_t ahead = window_ahead(w, offset);
-	size_t want = ahead, back = 0;
+	const bool behind = offset >= w->base;
+	size_t want = window_ahead(w, offset), back = 0;
 	/* Requests of a search, each a little behind or in front of the one before: what is read lasts for many of them. */
-	if ((offset < w->base ? w->base - offset : offset - w->base) < w->length / 2)
+	if ((behind ? offset - w->base : w->base - offset) < w->length / 2) {
+		back = behind ? 0 : offset < want ? (size_t)offset : want;
 		want += length;
-	if (offset < w->base && w->base - offset < w->length / 2)
-		back = offset < ahead ? (size_t)offset : ahead;
+	}
 	if (want < length)
 		want = length;
 	if (want > size - offset)

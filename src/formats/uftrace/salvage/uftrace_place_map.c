@@ -22,9 +22,8 @@
 #define ADDRESSES_MAX 256u
 #define VOTERS_MAX 16u
 #define PAGES_MAX 4096u
-#define TRIES_MAX \
-	32u	       /* in a recording: its first programs and sessions, in whose maps they are or not, so that a repaired \
-			* recording has no others */
+/* In a recording: its first programs and sessions, in whose maps they are or not, so that a repaired recording has no others. */
+#define TRIES_MAX 32u
 #define FITTING_MIN 3u /* addresses of different functions */
 #define EXTENT_MAX (UINT64_C(1) << 32)
 

@@ -25,17 +25,15 @@ static bool is_stack(struct uftrace_str path)
 	return path.length >= 6 && !memcmp(path.text, "[stack", 6);
 }
 
-#define KEY_OF_PATH 0xffu /* no build id has it */
-
 static uint64_t identity_key(struct uftrace_str path, struct uftrace_str build_id)
 {
 	return text_hash_more(text_hash(path.text, path.length), build_id.text, build_id.length);
 }
 
+/* As of a build id that none is. */
 static uint64_t path_key(struct uftrace_str path)
 {
-	const uint8_t end = KEY_OF_PATH;
-	return text_hash_more(text_hash(path.text, path.length), &end, 1);
+	return identity_key(path, (struct uftrace_str){ "\xff", 1 });
 }
 
 bool uftrace_map_has(const struct uftrace_walk *w, struct uftrace_str path, struct uftrace_str build_id)

@@ -11,9 +11,9 @@
 #include "formats/uftrace/scan/uftrace_task.h"
 
 #define MADE_SIDS 4u /* ids for sessions whose own readers cannot take, and that have no map */
-#define SIDS_MAX \
-	1024u /* the first sessions of a recording, for which a map is looked for if they have none; not the first without one: \
-	       * these are others once it is repaired */
+/* The first sessions of a recording, for which a map is looked for if they have none; not the first without one: these are others
+ * once it is repaired. */
+#define SIDS_MAX 1024u
 
 int64_t uftrace_sid_key(struct uftrace_str sid)
 {

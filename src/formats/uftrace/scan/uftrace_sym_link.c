@@ -76,7 +76,8 @@ static bool find_identity(const struct uftrace_walk *w, struct uftrace_str path,
 		*build_id = id;
 		return true;
 	}
-	for (size_t i = 0; i < w->maps->count && uftrace_map_has_path(w, path); i++)
+	const size_t maps = uftrace_map_has_path(w, path) ? w->maps->count : 0;
+	for (size_t i = 0; i < maps; i++)
 		for (size_t k = 0; k < w->maps->list[i].count; k++) {
 			const struct uftrace_mapping *map = &w->maps->list[i].list[k];
 			if (uftrace_str_equal(map->path, path) && ids_fit(map->build_id, id)) {
