@@ -581,6 +581,18 @@ bool uftrace_infer_unannounced(struct uftrace_walk *w)
 	return uftrace_donor_specs(w, &w->infer->donor) && uftrace_infer_walk(w);
 }
 
+bool uftrace_infer_is_weak(const struct uftrace_walk *w, const struct uftrace_mapping *m, uint64_t address, bool retval)
+{
+	const struct uftrace_infer *n = w->infer;
+	const struct uftrace_infer_function key = { .address = address - m->start, .program = m->program };
+
+	if (!n->cause || !n->function_count || m->program == UFTRACE_NONE)
+		return false;
+	const struct uftrace_infer_function *f = bsearch(&key, n->functions, n->function_count, sizeof(*n->functions),
+							 function_compare);
+	return f && f->sides[retval].items[0] && f->sides[retval].guess.count < UFTRACE_GUESS_STRAY;
+}
+
 void uftrace_infer_write(struct uftrace_walk *w)
 {
 	if (w->plan && w->infer->nameless && w->infer->cause)

@@ -76,6 +76,9 @@ bool uftrace_infer_walk(struct uftrace_walk *w);
 bool uftrace_infer_nameless(struct uftrace_walk *w, struct source *source, uint64_t at);
 /* The same where info says in both masks that no record has values, and the walk has met some. */
 bool uftrace_infer_unannounced(struct uftrace_walk *w);
+/* Whether the specification of the function at an address of the mapping is a guess from so few records that one which contradicts
+ * it, as the last of a file, shows more of the guess than of the record. */
+bool uftrace_infer_is_weak(const struct uftrace_walk *w, const struct uftrace_mapping *m, uint64_t address, bool retval);
 /* Writes the symbol files. */
 void uftrace_infer_write(struct uftrace_walk *w);
 void uftrace_infer_free(struct uftrace_infer *n);

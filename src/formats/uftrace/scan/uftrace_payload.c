@@ -190,6 +190,13 @@ static bool are_zero_values(struct uftrace_stream *t, uint64_t at, uint64_t end,
 	return more >= 0 && (unsigned)more < ZEROS_MIN;
 }
 
+/* The same where nothing but a few records speaks for the specification. */
+static struct finding *guessed_by_few(const struct uftrace_stream *t, const struct values *v)
+{
+	const struct uftrace_mapping *m = t->session.map ? uftrace_map_find(t->session.map, v->address) : NULL;
+	return m && uftrace_infer_is_weak(t->w, m, v->address, v->retval) ? t->w->infer->cause : NULL;
+}
+
 /* Records go on elsewhere than where the specification has it: after `size` bytes, -1 for none. */
 static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int size, unsigned longest, unsigned *strip)
 {
@@ -200,8 +207,9 @@ static uint64_t mismatched(struct uftrace_stream *t, const struct values *v, int
 
 	if (found < 0)
 		return 0;
-	if (guessed(t)) {
-		finding_explains(guessed(t), 1);
+	struct finding *cause = guessed(t) ? guessed(t) : guessed_by_few(t, v);
+	if (cause) {
+		finding_explains(cause, 1);
 		*strip = string ? UFTRACE_RULE_dat_string_length : UFTRACE_RULE_dat_payload_desync;
 		return v->body + (unsigned)found;
 	}
