@@ -84,10 +84,17 @@ static uint32_t content_of(const struct fxt_record *r)
 	return (uint32_t)(hash >> 33);
 }
 
+/* Notes the value of a registration. False: there is no room. */
+static bool note(struct moved *m, struct map *map, const struct fxt_record *r, uint32_t value)
+{
+	const uint64_t key = entry_key(m, r->type == FXT_THREAD, r->id);
+
+	return fxt_report_room(m->reg->report, map_set(map, key, value, FXT_MOVED_ENTRIES_MAX));
+}
+
 static void learn(struct moved *m, const struct fxt_record *r)
 {
-	m->unknown = m->unknown ||
-		     map_set(&m->known, entry_key(m, r->type == FXT_THREAD, r->id), content_of(r), FXT_MOVED_ENTRIES_MAX) != TM_OK;
+	m->unknown = m->unknown || !note(m, &m->known, r, content_of(r));
 }
 
 /* A registration that says what another one said before does no harm. */
@@ -95,7 +102,7 @@ static void take_entry(struct moved *m, const struct fxt_record *r)
 {
 	if (!m->unknown && map_get(&m->known, entry_key(m, r->type == FXT_THREAD, r->id)) == content_of(r))
 		return;
-	m->full = m->full || map_set(&m->entries, entry_key(m, r->type == FXT_THREAD, r->id), 1, FXT_MOVED_ENTRIES_MAX) != TM_OK;
+	m->full = m->full || !note(m, &m->entries, r, 1);
 }
 
 /* Takes what the section from m->section to `until` registered. */

@@ -36,13 +36,12 @@ void fxt_stale_mark(struct fxt_stale *s, uint64_t at)
 	s->marks[1] = (struct fxt_mark){ at, s->registry->provider };
 }
 
-/* Whether there was room; without memory the walk does not go on. */
 static bool had_room(struct fxt_stale *s, enum tracemend_status status)
 {
-	if (status == TM_NO_MEMORY)
-		fxt_report_no_memory(s->registry->report);
-	s->full = s->full || status != TM_OK;
-	return status == TM_OK;
+	const bool room = fxt_report_room(s->registry->report, status);
+
+	s->full = s->full || !room;
+	return room;
 }
 
 /* ---- uses ---- */

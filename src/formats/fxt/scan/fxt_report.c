@@ -52,6 +52,13 @@ void fxt_report_no_memory(struct fxt_report *report)
 	report->status = fault_memory(&report->s->in->error);
 }
 
+bool fxt_report_room(struct fxt_report *report, enum tracemend_status status)
+{
+	if (status == TM_NO_MEMORY)
+		fxt_report_no_memory(report);
+	return status == TM_OK;
+}
+
 struct finding *fxt_report_at(struct fxt_report *report, unsigned rule, uint64_t offset, uint64_t length, const char *format, ...)
 {
 	struct finding *fd = finding_new_at(report->s->findings, rule, report->source, offset, length);

@@ -80,6 +80,8 @@ struct fxt_report {
 
 /* Sets report->status to out of memory. */
 void fxt_report_no_memory(struct fxt_report *report);
+/* Whether there was room where something has a limit; without memory the walk does not go on. */
+bool fxt_report_room(struct fxt_report *report, enum tracemend_status status);
 
 /* A finding at the record being walked, with its path. */
 #define fxt_report(report, rule, ...) ((void)PLACE(rule), fxt_report_at((report), (rule), __VA_ARGS__))
