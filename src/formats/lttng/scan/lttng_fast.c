@@ -659,18 +659,14 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
 	a.own = &t->window;
 	b.own = &ahead->window;
 	b.near = &t->window;
-	bool both = ahead->limit != 0 && lane_begin(&b, &r);
-	for (bool go = lane_begin(&a, &r); go;) {
-		if (loop_run(&a.h, both ? &b.h : NULL, &r) == &b.h) {
+	/* This block first: where its window holds the block behind as well, it holds all of this one, and does not move any more.
+	 */
+	bool go = lane_begin(&a, &r), both = ahead->limit != 0 && lane_begin(&b, &r);
+	while (go) {
+		if (loop_run(&a.h, both ? &b.h : NULL, &r) == &b.h)
 			both = lane_serve(&b, &r);
-			continue;
-		}
-		const uint8_t *data = a.h.data;
-		go = lane_serve(&a, &r);
-		if (both && b.w == a.w && a.h.data != data) { /* the window moved away from below the other lane */
-			b.h.room = INT64_MIN / 2;
-			both = lane_refill(&b);
-		}
+		else
+			go = lane_serve(&a, &r);
 	}
 	if (t->window.status != TM_OK)
 		t->status = t->window.status;
