@@ -470,8 +470,6 @@ enum tracemend_status fxt_scan(struct scan *s)
 	if (s->plan && status == TM_OK) {
 		fxt_repair_keep(&w->repair, w->report.here.size);
 		fxt_doubt_finish(&w->doubt, &w->report);
-		if (w->report.status == TM_OK)
-			w->report.status = w->resync.window.status;
 		plan_kept(s->plan, w->report.here.records - w->repair.patched - w->repair.moved);
 		status = w->report.status == TM_OK && !s->records ? TM_NOTHING : w->report.status;
 	}
