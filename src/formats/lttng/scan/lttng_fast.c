@@ -659,8 +659,7 @@ void lttng_fast(struct lttng_trace *t, struct lttng_walk *w)
 	a.own = &t->window;
 	b.own = &ahead->window;
 	b.near = &t->window;
-	/* This block first: where its window holds the block behind as well, it holds all of this one, and does not move any more.
-	 */
+	/* This block first: a window that then holds the block behind as well holds all of this one, and stays where it is. */
 	bool go = lane_begin(&a, &r), both = ahead->limit != 0 && lane_begin(&b, &r);
 	while (go) {
 		if (loop_run(&a.h, both ? &b.h : NULL, &r) == &b.h)
