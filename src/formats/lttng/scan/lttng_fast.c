@@ -359,7 +359,6 @@ static bool loop_step(struct hot *h, const struct rules *r)
 struct lane {
 	struct hot h;
 	struct window *own, *near; /* near: the other lane's, or NULL */
-	struct window *w;	   /* the one that h.data is in */
 	uint64_t base, from;	   /* of the block; of h.data in it */
 	uint64_t first_stamp;
 };
@@ -376,9 +375,9 @@ static bool lane_refill(struct lane *l)
 	l->from = rel & ~UINT64_C(7);
 	uint64_t left = limit - l->from;
 	bool near = l->near && window_holds(l->near, l->own->source, l->base + l->from, left < CHUNK ? left : CHUNK);
-	l->w = near ? l->near : l->own;
-	l->h.data = window_upto(l->w, l->base + l->from, left < CHUNK ? (size_t)left : CHUNK, &got);
-	l->h.room = (l->h.data ? (int64_t)(l->w->base + l->w->length - (l->base + l->from)) : 0) - (int64_t)ROOM;
+	struct window *w = near ? l->near : l->own;
+	l->h.data = window_upto(w, l->base + l->from, left < CHUNK ? (size_t)left : CHUNK, &got);
+	l->h.room = (l->h.data ? (int64_t)(w->base + w->length - (l->base + l->from)) : 0) - (int64_t)ROOM;
 	l->h.at = rel - l->from;
 	l->h.limit = limit - l->from;
 	l->h.last = last - l->from; /* may lie before the data: only ever added to `from` again */

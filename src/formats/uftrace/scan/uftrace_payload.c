@@ -190,7 +190,7 @@ static bool are_zero_values(struct uftrace_stream *t, uint64_t at, uint64_t end,
 	return more >= 0 && (unsigned)more < ZEROS_MIN;
 }
 
-/* The same where nothing but a few records speaks for the specification. */
+/* Why the specification is a guess for which only a few records speak; NULL: it is not. */
 static struct finding *guessed_by_few(const struct uftrace_stream *t, const struct values *v)
 {
 	const struct uftrace_mapping *m = t->session.map ? uftrace_map_find(t->session.map, v->address) : NULL;
