@@ -502,6 +502,15 @@ static bool registered_next(struct fxt_resync *y, const struct fxt_provider *pro
 	return found;
 }
 
+/* Whether the time of `o` lets it stand for r, which lacks a reference. Where that is all that r lacks, the time must speak for it:
+ * of a few times, no more is known than how large they are. */
+static bool is_likely_in_time(const struct fxt_provider *p, const struct fxt_record *r, const struct fxt_record *o)
+{
+	if (!o->has_timestamp || fxt_is_timed(p, o) || r->issues.worst > TM_NOTE)
+		return fxt_time_fits(p, o);
+	return p->timed && o->timestamp >= p->first / 2 && o->timestamp / 2 <= p->last;
+}
+
 bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider, uint64_t at, const struct fxt_record *r)
 {
 	struct fxt_decoder d = *y->decoder;
@@ -512,7 +521,7 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 	if (have > FXT_RECORD_WORDS_MAX * FXT_WORD || r->type == FXT_LARGE || has_shifted_size(r))
 		return false;
 	/* A record whose only fault is an unknown reference is given up only for a type with more known references, and whose
-	 * time fits; one of no assigned kind for any. */
+	 * time is likely; one of no assigned kind for any. */
 	unsigned evidence = r->issues.worst == TM_ERROR || !r->known ? 0 : fxt_refs_known(provider, r, &all) + 1;
 	if (evidence && registered_next(y, provider, at + have, r))
 		return false;
@@ -521,7 +530,7 @@ bool fxt_type_damaged(struct fxt_resync *y, const struct fxt_provider *provider,
 		if (((r->header ^ d.flip) & 15) == FXT_LARGE)
 			continue;
 		if (fxt_decode(&d, o, r->data, have, left, 0) && fxt_is_strict(o) && o->words == r->words &&
-		    fxt_refs_known(provider, o, &all) >= evidence && all && (!evidence || fxt_time_fits(provider, o)))
+		    fxt_refs_known(provider, o, &all) >= evidence && all && (!evidence || is_likely_in_time(provider, r, o)))
 			return true;
 	}
 	return false;
