@@ -13,12 +13,25 @@ struct lttng_reader {
 	const uint8_t *(*upto)(void *owner, uint64_t offset, size_t length, size_t *got);
 };
 
+/* Where texts of one event end. Many descriptions are tried of it, whose texts end at the same NUL, however far that is.
+ * Zeroed before the first. */
+#define LTTNG_TEXTS_SEEN 2u
+struct lttng_texts_seen {
+	struct {
+		uint64_t from, to; /* rel; no NUL is between them */
+		bool nul;	   /* one is at `to` */
+	} spans[LTTNG_TEXTS_SEEN];
+	unsigned oldest;
+	uint64_t searched; /* bytes */
+};
+
 /* The events of a block, as decoding needs to know them. */
 struct lttng_stream {
 	const struct lttng_coding *coding;
 	const struct lttng_types *types; /* NULL: none is declared */
 	struct lttng_reader reader;
-	uint64_t base; /* of the block in its file */
+	uint64_t base;		       /* of the block in its file */
+	struct lttng_texts_seen *seen; /* NULL: each text is searched */
 	bool metadata, compact;
 	enum { ESCAPE_AS_IT_IS, ESCAPE_NEVER, ESCAPE_ALWAYS } escape; /* of 2.x sizes: whether 0xFFFF says that 32 bits follow */
 };

@@ -23,7 +23,8 @@
 #define WALK (256u * 1024 * 1024)
 /* Bytes that searches may decode: for each channel so many for each byte of its blocks, and a reserve for all, for channels that
  * have too few; in all no more than BUDGET_MAX. To observe an event costs some, too, since all models are asked, and so does each
- * search. So types of one channel that cannot be learned do not cost those of another. */
+ * search, and each so many bytes of a text whose end is searched. So types of one channel that cannot be learned do not cost those
+ * of another. */
 #define BUDGET_RESERVE (1536u * 1024 / SEARCH_SHARE)
 #define BUDGET_EACH (256u / SEARCH_SHARE)
 #define BUDGET_CHANNEL (16u * 1024 * 1024)
@@ -33,6 +34,7 @@
 #define IDS_LIKELY 128u
 #define OBSERVE_COST (MODELS / 2)
 #define TRY_COST 16u
+#define TRY_TEXT 64u
 /* Events by which a type is judged. */
 #define OBSERVED_MAX 24u
 /* Bits by which a model must be ahead of the next. First the types are learned that are clear: what is behind their events
@@ -58,6 +60,7 @@ struct lttng_observation {
 	struct lttng_walk walk;			/* of its block */
 	uint64_t rel;				/* behind its header */
 	uint64_t size;				/* of its payload, by its header; UINT64_MAX: none */
+	uint64_t reach;				/* the furthest end of a payload that matters */
 	bool certain;				/* it is known that the event is there */
 	uint8_t gaps[LATTICE_GAP_MAX + 1];	/* penalties of a next event so many bytes on */
 	uint8_t penalties[LATTICE_GAP_MAX + 1]; /* of a payload that ends there: padding that is not zero counts, too */
@@ -342,7 +345,7 @@ static void end_penalties(struct lttng_observation *o, uint64_t align)
 static void observe_model(struct lttng_trace *t, const struct lttng_observation *o, uint64_t align, const struct lttng_model *m,
 			  struct lttng_model_score *score, struct lttng_model_memo *memo)
 {
-	const uint64_t payload = lttng_align(o->rel, m->align), end = lttng_model_end(t, &o->walk, m, payload, memo);
+	const uint64_t payload = lttng_align(o->rel, m->align), end = lttng_model_end(t, &o->walk.in, m, payload, o->reach, memo);
 	const uint64_t next = next_event(&o->walk, align, end);
 	const bool possible = end && end <= o->walk.limit && next - o->rel <= LATTICE_GAP_MAX;
 
@@ -404,6 +407,11 @@ static void observe_path(struct lttng_inference *inf, struct lttng_infer_block *
 						       .size = n->size,
 						       .certain = !node && b->searched == b->rel };
 			lttng_lattice_gaps(l, node, o.gaps);
+			o.reach = o.rel + LATTICE_GAP_MAX;
+			if (n->size != UINT64_MAX)
+				o.reach += n->size;
+			if (o.reach > w.limit)
+				o.reach = w.limit;
 			observe(inf, type, &o, l->first + node);
 		}
 		b->searched_stamp = n->stamp;
@@ -451,7 +459,10 @@ static void try_model(struct lttng_inference *inf, const struct lttng_infer_bloc
 
 	marker->type.shape = lttng_model_shape(inf->t, m, steps);
 	lttng_lattice_spend(&inf->lattice, TRY_COST);
-	if (lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e) != EVENT_OK) {
+	w.in.seen = &memo->seen;
+	const enum lttng_defect defect = lttng_event_decode(&w.in, w.at.rel, w.limit, w.at.stamp, &e);
+	w.in.seen = NULL;
+	if (defect != EVENT_OK) {
 		score->excluded = true;
 		return;
 	}
@@ -490,6 +501,7 @@ static unsigned try_models(struct lttng_inference *inf, struct lttng_lost_type *
 			if (!score->excluded && score->penalty < least)
 				least = score->penalty;
 		}
+		lttng_lattice_spend(&inf->lattice, memo.seen.searched / TRY_TEXT);
 		for (unsigned j = 0; j < MODELS; j++)
 			inf->scores[j].excluded |= inf->scores[j].penalty > least + TRY_BEHIND;
 	}

@@ -57,31 +57,33 @@ struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number)
 }
 
 /* Where the texts end; 0: nowhere. */
-static uint64_t texts_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
-			  struct lttng_model_memo *memo)
+static uint64_t texts_end(struct lttng_trace *t, const struct lttng_stream *in, const struct lttng_model *m, uint64_t payload,
+			  uint64_t limit, struct lttng_model_memo *memo)
 {
 	if (memo->texts == m->texts && memo->before == m->before && memo->payload == payload)
 		return memo->end;
 	const struct lttng_model texts = { .before = m->before, .texts = m->texts };
 	struct lttng_step steps[MODEL_STEPS];
 	const struct lttng_shape shape = lttng_model_shape(t, &texts, steps);
+	struct lttng_stream with = *in;
 	enum lttng_defect cut;
+	with.seen = &memo->seen;
 	memo->payload = payload;
 	memo->before = m->before;
 	memo->texts = m->texts;
-	memo->end = lttng_measure(&w->in, &shape, payload, w->limit, &cut);
+	memo->end = lttng_measure(&with, &shape, payload, limit, &cut);
 	return memo->end;
 }
 
-uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
-			 struct lttng_model_memo *memo)
+uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_stream *in, const struct lttng_model *m, uint64_t payload,
+			 uint64_t limit, struct lttng_model_memo *memo)
 {
 	if (!m->texts)
 		return payload + m->before;
-	uint64_t end = texts_end(t, w, m, payload, memo);
+	uint64_t end = texts_end(t, in, m, payload, limit, memo);
 	if (end)
 		end = payload + lttng_align(end - payload, m->after_align) + m->after;
-	return end <= w->limit ? end : 0;
+	return end <= limit ? end : 0;
 }
 
 static size_t print_values(char *to, size_t room, unsigned *number, uint32_t bytes, bool wide)

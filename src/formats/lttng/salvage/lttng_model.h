@@ -36,12 +36,14 @@ struct lttng_model_memo {
 	uint16_t before;
 	uint8_t texts; /* 0: none were measured */
 	bool valid, filled, readable;
+	struct lttng_texts_seen seen;
 };
 
 struct lttng_model lttng_model_at(const struct lttng_trace *t, unsigned number);
-/* Where a payload ends that begins at `payload`, which is rel; 0: its texts do not end within the block's limit. */
-uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_walk *w, const struct lttng_model *m, uint64_t payload,
-			 struct lttng_model_memo *memo);
+/* Where a payload ends that begins at `payload`, which is rel; 0: not up to `limit`. Many models are asked of one event, so that
+ * the limit should be no further than an end that matters: texts are read up to it. */
+uint64_t lttng_model_end(struct lttng_trace *t, const struct lttng_stream *in, const struct lttng_model *m, uint64_t payload,
+			 uint64_t limit, struct lttng_model_memo *memo);
 /* As the model's format would be parsed; borrows the steps. */
 struct lttng_shape lttng_model_shape(const struct lttng_trace *t, const struct lttng_model *m,
 				     struct lttng_step steps[MODEL_STEPS]);

@@ -18,7 +18,7 @@
 /* An event of a lost type. */
 struct lttng_told_event {
 	struct lttng_file *file;
-	uint64_t base, limit;	/* of its block */
+	uint64_t base;		/* of its block */
 	uint64_t payload, size; /* rel */
 };
 
@@ -89,9 +89,8 @@ static void take(struct lttng_told *told, const struct lttng_walk *w, const stru
 	}
 	type->vary |= type->count && e->size != type->seen[0].size;
 	if (type->count < SEEN_MAX)
-		type->seen[type->count] = (struct lttng_told_event){
-			.file = w->file, .base = w->in.base, .limit = w->limit, .payload = e->payload, .size = e->size
-		};
+		type->seen[type->count] =
+			(struct lttng_told_event){ .file = w->file, .base = w->in.base, .payload = e->payload, .size = e->size };
 	type->count++;
 }
 
@@ -141,7 +140,8 @@ static void take_file(struct lttng_told *told, struct lttng_file *f)
 /* Whether the models' values and texts end where an event does. */
 static void observe(struct lttng_trace *t, const struct lttng_told_event *e, struct lttng_model_score scores[MODELS])
 {
-	const struct lttng_walk w = { .in = lttng_stream_open(t, e->file, e->base), .limit = e->limit };
+	const struct lttng_stream in = lttng_stream_open(t, e->file, e->base);
+	const uint64_t told_end = e->payload + e->size;
 	struct lttng_model_memo memo = { 0 };
 
 	if (t->window.source != e->file->source)
@@ -150,8 +150,8 @@ static void observe(struct lttng_trace *t, const struct lttng_told_event *e, str
 		if (scores[i].excluded)
 			continue;
 		const struct lttng_model m = lttng_model_at(t, i);
-		const uint64_t end = lttng_model_end(t, &w, &m, e->payload, &memo);
-		scores[i].excluded |= !m.distinct || end != e->payload + e->size;
+		const uint64_t end = lttng_model_end(t, &in, &m, e->payload, told_end, &memo);
+		scores[i].excluded |= !m.distinct || end != told_end;
 		if (!scores[i].excluded)
 			lttng_model_observe(t, &m, e->base + e->payload, e->base + end, end, &scores[i], &memo);
 	}
