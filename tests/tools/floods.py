@@ -143,6 +143,10 @@ class Families:
             yield "many sessions of programs without maps", self.sessions(maps=False)
             yield "many sessions of programs, their ids hit", self.sessions((b" sid=", b" sid=f"))
             yield "many sessions of programs, their times hit", self.sessions((b"timestamp=", b"timestamp=9"))
+        if self.name == "lttng":
+            yield "a block of lost types, no zero in it", lambda size: self.lost_types([size])
+            yield "blocks of lost types, no zero in them", lambda size: self.lost_types([1 << 16] * (size >> 16))
+            yield "a block of lost types, a zero each 64 KB", lambda size: self.lost_types([size], 1 << 16)
 
     def sessions(self, hit=(b"", b""), maps=True):
         """A directory with as many sessions, each of a program of its own, with a task, symbols and, if so, a map: of that size on a disk,
@@ -163,6 +167,27 @@ class Families:
                     files[f"sid-{own.decode()}.map"] = mapped.replace(path, program)
             return {**files, "task.txt": text.replace(*hit) if hit[0] else text}
         return make
+
+    @staticmethod
+    def lost_types(blocks, zeros=0):
+        """A trace of 2.6 without declarations, of blocks of these sizes, full of events without a zero byte but one each so many bytes."""
+        rng, data, time = random.Random(5), [], 0xf4f5e000101
+        filling = bytes(rng.randrange(1, 256) for _ in range(1 << 16))
+        for size in blocks:
+            first, block = time, bytearray()
+            while len(block) < size - 128:
+                time += 0x1234
+                event = (rng.randrange(1, 29) << 27 | time & 0x7ffffff).to_bytes(4, "little")
+                if 0 not in event:
+                    at, length = rng.randrange(len(filling) - 64), rng.randrange(4, 40)
+                    block += event + filling[at:at + length]
+            if zeros:
+                block[zeros::zeros] = bytes(len(block[zeros::zeros]))
+            header = b"".join(n.to_bytes(8, "little") for n in (first, time)) + b"\xed\xb7\xd6\0\2\6\x08\0"
+            header += b"".join(n.to_bytes(8, "little") for n in (1190626383, 654741, 1430335567))
+            header += b"".join(n.to_bytes(4, "little") for n in (1, 68 + len(block), size, 0, 0))
+            data.append((header + block).ljust(size, b"\0"))
+        return {"kernel_0": b"".join(data), "metadata_0": b""}
 
     @staticmethod
     def option(number, payload, order):
