@@ -57,6 +57,21 @@ static bool patch_event(struct lttng_walk *w, uint64_t at, unsigned width, uint6
 	return lttng_edits_add(w->edits, at, width, bytes, width, rule, doubt);
 }
 
+/* Keeps the event, which was patched. False: it is a declaration that cannot be taken, and what was patched behind the first
+ * `edits` is undone. */
+static bool keep_patched(struct lttng_trace *t, struct lttng_walk *w, const struct lttng_event *e, size_t edits, unsigned rule)
+{
+	struct finding *fd = NULL;
+
+	if (lttng_event_declares(&w->in, e) && !lttng_metadata_take(t, w, e, &fd, &rule)) {
+		lttng_edits_cut(w->edits, edits);
+		return false;
+	}
+	lttng_event_keep(t, w, e);
+	w->out.patched++;
+	return true;
+}
+
 /* The size in the header is not that of the description. */
 static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e)
 {
@@ -73,15 +88,11 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 	doubt.late = doubt.found_again = e->end && lttng_damage_lapses(w, e, &doubt.found_to);
 	if (e->end && size <= most && decodes(w, e->end, e->stamp) &&
 	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt)) {
-		struct finding *fd = NULL;
-		unsigned ignored = rule;
-		if (!lttng_event_declares(&w->in, e) || lttng_metadata_take(t, w, e, &fd, &ignored)) {
-			w->out.resynced |= e->sized_end < e->end; /* or a text that lost its end took in what follows */
-			lttng_event_keep(t, w, e);
-			w->out.patched++;
+		const bool torn = e->sized_end < e->end; /* or a text that lost its end took in what follows */
+		if (keep_patched(t, w, e, edits, rule)) {
+			w->out.resynced |= torn;
 			return true;
 		}
-		lttng_edits_cut(w->edits, edits);
 	}
 	return decodes(w, e->sized_end, e->stamp) && lttng_drop_event(w, e, e->sized_end, rule, true);
 }
@@ -119,17 +130,16 @@ static bool rests_on_full(const struct lttng_walk *w, const struct lttng_event *
 
 static bool mend_low_bits(struct lttng_trace *t, struct lttng_walk *w, struct lttng_event *e)
 {
+	const size_t edits = w->edits->edits.count;
 	/* What hit the word may begin in front of it; and the full stamp may be what was hit. */
 	struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end > w->at.kept ? e->end : w->at.kept };
 	doubt.late = doubt.found_again = rests_on_full(w, e);
 	if (e->end && (!e->size_width || e->end - e->payload == e->size) && e->full >= w->at.stamp && e->full <= w->end &&
 	    decodes(w, e->end, e->full) &&
 	    patch_event(w, e->start, 4, (e->word & ~LTTNG_TIME_MASK) | (e->full & LTTNG_TIME_MASK), LTTNG_RULE_full_stamp_low_bits,
-			&doubt)) {
-		lttng_event_keep(t, w, e);
-		w->out.patched++;
+			&doubt) &&
+	    keep_patched(t, w, e, edits, LTTNG_RULE_full_stamp_low_bits))
 		return true;
-	}
 	return lttng_drop_event(w, e, e->end, LTTNG_RULE_full_stamp_low_bits, true);
 }
 
