@@ -127,14 +127,13 @@ static void windows_agree(const struct oracle *o, const struct capture *c, oracl
 			  const struct oracle_text *expected)
 {
 	static const size_t windows[] = { 1, 7, 4096, 0 };
-	const size_t count = sizeof(windows) / sizeof(windows[0]);
+	const size_t count = sizeof(windows) / sizeof(windows[0]), least = (size_t)(capture_size(c) / MOVES_MAX);
 
 	for (size_t i = 0; i < count; i++) {
 		struct oracle_run other = { 0 };
 		struct oracle_text t = { 0 };
 		if (o->effort != ORACLE_ALL && i != hash % count)
 			continue;
-		const size_t least = (size_t)(capture_size(c) / MOVES_MAX);
 		run(&other, o, c, windows[i] && windows[i] < least ? least : windows[i]);
 		oracle_run_print(&t, &other);
 		oracle_texts_agree("P9",

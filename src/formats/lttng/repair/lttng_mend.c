@@ -87,12 +87,9 @@ static bool mend_size(struct lttng_trace *t, struct lttng_walk *w, struct lttng_
 	struct lttng_doubt doubt = { .torn_from = lttng_walk_torn(w), .torn_to = e->end };
 	doubt.late = doubt.found_again = e->end && lttng_damage_lapses(w, e, &doubt.found_to);
 	if (e->end && size <= most && decodes(w, e->end, e->stamp) &&
-	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt)) {
-		const bool torn = e->sized_end < e->end; /* or a text that lost its end took in what follows */
-		if (keep_patched(t, w, e, edits, rule)) {
-			w->out.resynced |= torn;
-			return true;
-		}
+	    patch_event(w, e->size_at, e->size_width, size, rule, &doubt) && keep_patched(t, w, e, edits, rule)) {
+		w->out.resynced |= e->sized_end < e->end; /* or a text that lost its end took in what follows */
+		return true;
 	}
 	return decodes(w, e->sized_end, e->stamp) && lttng_drop_event(w, e, e->sized_end, rule, true);
 }

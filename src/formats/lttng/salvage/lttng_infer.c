@@ -33,6 +33,7 @@
  * higher ones, these are. */
 #define IDS_LIKELY 128u
 #define OBSERVE_COST (MODELS / 2)
+/* A model that is tried costs so much, and one more for so many bytes of text. */
 #define TRY_COST 16u
 #define TRY_TEXT 64u
 /* Events by which a type is judged. */
